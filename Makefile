@@ -1,0 +1,35 @@
+# On a fresh machine only Python 3.11+, pip and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint clean
+
+demo: $(VENV)/.core  ## set up, then find the falsified tags of the bundled digits
+	$(BIN)/amiss demo --save demo
+	$(BIN)/amiss find demo/digits.csv --outputs 'tag_*' --id picture -o demo/found.csv
+
+test: $(VENV)/.dev  ## set up, then run the tests
+	$(BIN)/pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "amiss needs Python 3.11 or later; try make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.core: pyproject.toml | $(VENV)/.python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.core
+
+clean:
+	rm -rf $(VENV) demo

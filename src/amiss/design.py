@@ -1,0 +1,319 @@
+"""From a table to the matrix the models see: missing values, categories, scale, and who sees whom.
+
+Inputs and outputs share one penalty and one distance, so their scales matter. Block scaling
+(the default) gives both blocks comparable energy: counts that are mostly zero become logarithms
+in rows of unit length, everything else is standardised and divided by the square root of the
+number of such columns, outputs stay 0 and 1.
+
+What decides is the content, never the container: the same numbers as a dense array or as a
+sparse matrix end up in the same storage with the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from amiss.dataset import Floats, Matrix, Table
+from amiss.errors import DataError, listed, shown
+
+Scaling = Literal["block", "none", "standard", "maxabs", "log-unit"]
+SCALINGS = ("block", "none", "standard", "maxabs", "log-unit")
+
+SPARSE_STORAGE = 0.1  # below this share of non-zeros a matrix is stored sparse
+SPARSE_COUNTS = 0.25  # below this share, and without negatives, numbers are treated as counts
+LARGEST_UNSCALED = 1e15
+MANY_LEVELS = 20
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How one table's inputs become numbers; fitted once, applied to every later row.
+
+    The encoded columns are the numbers (with two-level categories as 0/1), then one column a
+    level of each larger category, then one indicator a column that had missing values.
+    """
+
+    names: tuple[str, ...]
+    levels: dict[int, tuple[str, ...]]
+    means: Floats
+    indicated: tuple[int, ...]
+    columns: tuple[str, ...]
+    scaling: Scaling
+    stored_sparse: bool
+    counts: npt.NDArray[np.bool_]
+    unit: Floats
+    centre: Floats
+    scale: Floats
+
+    def transform(self, table: Table) -> Matrix:
+        """The design of the rows of ``table``, whose columns must be those of the fit."""
+        return self._scaled(_expanded(self._matched(table), self))
+
+    def _matched(self, table: Table) -> Table:
+        """``table`` with its level numbers translated to those of the fit; a new level counts as missing."""
+        values = table.values
+        for column, fitted in self.levels.items():
+            theirs = table.levels.get(column)
+            if theirs == fitted:
+                continue
+            if theirs is None:
+                raise DataError(f"column {shown(self.names[column])} held texts in the fit and holds numbers now")
+            number = {level: float(code) for code, level in enumerate(fitted)}
+            translation = np.array([number.get(level, np.nan) for level in theirs] + [np.nan])
+            codes = _dense_column(values, column)
+            known = np.where(np.isnan(codes), len(theirs), codes).astype(np.intp)
+            values = _with_column(values, column, translation[known])
+        unexpected = [table.names[column] for column in table.levels if column not in self.levels]
+        if unexpected:
+            raise DataError(f"column {listed(unexpected)} held numbers in the fit and holds texts now")
+        return Table(values, table.names, self.levels, table.origin)
+
+    def _scaled(self, raw: Matrix) -> Matrix:
+        if self.scaling == "none":
+            return raw
+        if self.counts.any():
+            raw = _unit_rows(_logarithms(raw, self.counts), self.counts)
+        if sparse.issparse(raw):
+            # No centring: it would fill the zeros, and the intercept takes it up anyway.
+            scaled = sparse.csr_array(
+                (raw.data / self.unit[raw.indices] * self.scale[raw.indices], raw.indices, raw.indptr),
+                shape=raw.shape,
+            )
+            scaled.eliminate_zeros()
+            return scaled
+        return np.ascontiguousarray((raw / self.unit - self.centre) * self.scale)
+
+
+def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
+    """Learn from ``table`` how its inputs become numbers."""
+    if scaling not in SCALINGS:
+        raise ValueError(f"scaling must be one of {', '.join(SCALINGS)}; got {scaling!r}")
+    levels = {column: tuple(names) for column, names in table.levels.items()}
+    _refuse_identifiers(table, levels)
+    large = [column for column in sorted(levels) if len(levels[column]) > 2]
+    missing = _count_nans(table.values)
+    indicated = tuple(int(column) for column in np.flatnonzero(missing))
+    columns = [name for column, name in enumerate(table.names) if column not in large]
+    columns += [f"{table.names[column]}={level}" for column in large for level in levels[column]]
+    columns += [f"{table.names[column]} is missing" for column in indicated]
+    is_number = np.zeros(len(columns), dtype=bool)
+    plain = [column for column in range(len(table.names)) if column not in large]
+    is_number[: len(plain)] = [column not in levels for column in plain]
+    n_cells = len(table) * len(columns)
+    n_filled = _count_nonzeros(table.values) + len(table) * len(large)
+    first = Encoding(
+        names=table.names,
+        levels=levels,
+        means=_means(table.values),
+        indicated=indicated,
+        columns=tuple(columns),
+        scaling=scaling,
+        stored_sparse=bool(n_filled < SPARSE_STORAGE * n_cells),
+        counts=np.zeros(len(columns), dtype=bool),
+        unit=np.ones(len(columns)),
+        centre=np.zeros(len(columns)),
+        scale=np.ones(len(columns)),
+    )
+    return _fit_scale(_expanded(table, first), first, is_number)
+
+
+def _fit_scale(raw: Matrix, encoding: Encoding, is_number: npt.NDArray[np.bool_]) -> Encoding:
+    """Complete an encoding with what its scaling needs to know of the expanded columns."""
+    scaling, n_columns = encoding.scaling, raw.shape[1]
+    if scaling == "none":
+        largest = _largest(raw)
+        if largest.max(initial=0.0) > LARGEST_UNSCALED:
+            name = shown(encoding.columns[int(np.argmax(largest))])
+            raise DataError(
+                f"input column {name} has values beyond {LARGEST_UNSCALED:.0e}, too large to fit unscaled; "
+                "use scaling='block' or drop the column"
+            )
+        return encoding
+    counts = np.zeros(n_columns, dtype=bool)
+    if scaling == "log-unit":
+        counts[:] = True
+    elif scaling == "block" and _are_sparse_counts(raw, is_number):
+        counts = is_number
+    treated = _unit_rows(_logarithms(raw, counts), counts) if counts.any() else raw
+    unit, centre, scale = np.ones(n_columns), np.zeros(n_columns), np.ones(n_columns)
+    rest = ~counts
+    largest = _largest(treated)
+    unit[rest] = np.where(largest > 0, largest, 1.0)[rest]
+    if scaling in ("block", "standard") and rest.any():
+        mean, deviation = _moments(treated, unit)
+        steady = deviation <= 1e-13 * np.maximum(np.abs(mean), 1e-300)
+        spread = np.where(steady, 0.0, 1.0 / np.where(steady, 1.0, deviation))
+        centre[rest], scale[rest] = mean[rest], spread[rest]
+        if scaling == "block":
+            scale[rest] /= np.sqrt(np.count_nonzero(rest))
+    return Encoding(**{**vars(encoding), "counts": counts, "unit": unit, "centre": centre, "scale": scale})
+
+
+def joint(inputs: Matrix, outputs: Floats) -> Matrix:
+    """Z = [x, y], stored like the inputs."""
+    if sparse.issparse(inputs):
+        return sparse.hstack([inputs, sparse.csr_array(outputs)], format="csr")
+    return np.hstack([inputs, outputs])
+
+
+def visible_outputs(parents: str, n_outputs: int, order: Sequence[int] | None) -> npt.NDArray[np.bool_]:
+    """``[j, i]`` says whether the model of output i may see output j.
+
+    >>> visible_outputs("chain", 3, [2, 0, 1]).astype(int)
+    array([[0, 1, 0],
+           [0, 0, 0],
+           [1, 1, 0]])
+    """
+    if parents == "none":
+        return np.zeros((n_outputs, n_outputs), dtype=bool)
+    if parents == "others":
+        return ~np.eye(n_outputs, dtype=bool)
+    place = np.argsort(np.arange(n_outputs) if order is None else np.asarray(order))
+    return place[:, None] < place[None, :]
+
+
+def _refuse_identifiers(table: Table, levels: dict[int, tuple[str, ...]]) -> None:
+    for column, names in levels.items():
+        if len(names) > MANY_LEVELS and 2 * len(names) > len(table):
+            raise DataError(
+                f"input column {shown(table.names[column])} holds {len(names)} different texts in "
+                f"{len(table)} rows and looks like an identifier; make it the id (--id) or drop it (--drop)"
+            )
+
+
+def _expanded(table: Table, encoding: Encoding) -> Matrix:
+    """Numbers, level columns and indicators side by side, nothing scaled yet."""
+    values = table.values
+    if encoding.stored_sparse:
+        matrix = sparse.csr_array(values)
+        matrix.eliminate_zeros()
+    else:
+        matrix = values.toarray() if sparse.issparse(values) else values
+    large = [column for column in sorted(encoding.levels) if len(encoding.levels[column]) > 2]
+    plain = np.array([column for column in range(len(encoding.names)) if column not in large], dtype=np.intp)
+    numbers = matrix if not large else matrix[:, plain]
+    blocks = [_imputed(numbers, encoding.means[plain])]
+    for column in large:
+        blocks.append(_one_hot(_dense_column(matrix, column), len(encoding.levels[column])))
+    for column in encoding.indicated:
+        blocks.append(np.isnan(_dense_column(matrix, column)).astype(float)[:, None])
+    if encoding.stored_sparse:
+        return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
+    return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
+
+
+def _one_hot(codes: Floats, n_levels: int) -> sparse.csr_array | Floats:
+    """One column a level; a missing level is a row of zeros."""
+    hot = np.zeros((len(codes), n_levels))
+    known = np.flatnonzero(codes >= 0)
+    hot[known, codes[known].astype(np.intp)] = 1.0
+    return hot
+
+
+def _imputed(numbers: Matrix, means: Floats) -> Matrix:
+    """Missing numbers, and missing two-level categories, replaced by the column's mean."""
+    if sparse.issparse(numbers):
+        gone = np.isnan(numbers.data)
+        data = np.where(gone, means[numbers.indices], numbers.data)
+        return sparse.csr_array((data, numbers.indices, numbers.indptr), shape=numbers.shape)
+    return np.where(np.isnan(numbers), means, numbers)
+
+
+def _dense_column(matrix: Matrix, column: int) -> Floats:
+    if sparse.issparse(matrix):
+        return matrix[:, [column]].toarray()[:, 0]
+    return matrix[:, column]
+
+
+def _with_column(matrix: Matrix, column: int, cells: Floats) -> Matrix:
+    """A copy of ``matrix`` with one column replaced."""
+    if sparse.issparse(matrix):
+        parts = [matrix[:, :column], sparse.csr_array(cells[:, None]), matrix[:, column + 1 :]]
+        return sparse.csr_array(sparse.hstack(parts, format="csr"))
+    copy = matrix.copy()
+    copy[:, column] = cells
+    return copy
+
+
+def _count_nans(values: Matrix) -> npt.NDArray[np.intp]:
+    if sparse.issparse(values):
+        return np.bincount(values.indices[np.isnan(values.data)], minlength=values.shape[1])
+    return np.isnan(values).sum(axis=0)
+
+
+def _count_nonzeros(values: Matrix) -> int:
+    return int(np.count_nonzero(values.data if sparse.issparse(values) else values))
+
+
+def _means(values: Matrix) -> Floats:
+    """Mean of each column's present values, 0 where there are none; safe at any magnitude."""
+    present = np.maximum(values.shape[0] - _count_nans(values), 1)
+    largest = _largest(values)
+    unit = np.where(largest > 0, largest, 1.0)
+    if sparse.issparse(values):
+        shares = np.nan_to_num(values.data / unit[values.indices], nan=0.0)
+        total = np.bincount(values.indices, weights=shares, minlength=values.shape[1])
+    else:
+        total = np.nansum(values / unit, axis=0)
+    return total / present * unit
+
+
+def _largest(values: Matrix) -> Floats:
+    """Largest magnitude in each column, missing values apart."""
+    if sparse.issparse(values):
+        largest = np.zeros(values.shape[1])
+        np.fmax.at(largest, values.indices, np.abs(values.data))
+        return largest
+    return np.fmax.reduce(np.abs(values), axis=0, initial=0.0)
+
+
+def _moments(values: Matrix, unit: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each column of ``values / unit``."""
+    n_rows = values.shape[0]
+    if not sparse.issparse(values):
+        shares = values / unit
+        return shares.mean(axis=0), shares.std(axis=0)
+    shares = values.data / unit[values.indices]
+    mean = np.bincount(values.indices, weights=shares, minlength=values.shape[1]) / n_rows
+    filled = np.bincount(values.indices, minlength=values.shape[1])
+    around = np.bincount(
+        values.indices, weights=(shares - mean[values.indices]) ** 2, minlength=values.shape[1]
+    )
+    return mean, np.sqrt((around + (n_rows - filled) * mean**2) / n_rows)
+
+
+def _are_sparse_counts(raw: Matrix, is_number: npt.NDArray[np.bool_]) -> bool:
+    """Numbers that are mostly zero and never negative: counts of words, say."""
+    if not is_number.any():
+        return False
+    numbers = raw[:, np.flatnonzero(is_number)]
+    data = numbers.data if sparse.issparse(numbers) else numbers
+    share = _count_nonzeros(numbers) / (numbers.shape[0] * numbers.shape[1])
+    return bool(share < SPARSE_COUNTS and data.min(initial=0.0) >= 0)
+
+
+def _logarithms(raw: Matrix, where: npt.NDArray[np.bool_]) -> Matrix:
+    if sparse.issparse(raw):
+        data = np.where(where[raw.indices], np.sign(raw.data) * np.log1p(np.abs(raw.data)), raw.data)
+        return sparse.csr_array((data, raw.indices, raw.indptr), shape=raw.shape)
+    return np.where(where, np.sign(raw) * np.log1p(np.abs(raw)), raw)
+
+
+def _unit_rows(raw: Matrix, where: npt.NDArray[np.bool_]) -> Matrix:
+    """Rows divided by their length over the columns ``where``; an empty row stays empty."""
+    if sparse.issparse(raw):
+        row_of = np.repeat(np.arange(raw.shape[0]), np.diff(raw.indptr))
+        inside = where[raw.indices]
+        squares = np.bincount(row_of, weights=np.where(inside, raw.data**2, 0.0), minlength=raw.shape[0])
+        length = np.sqrt(np.where(squares > 0, squares, 1.0))
+        data = np.where(inside, raw.data / length[row_of], raw.data)
+        return sparse.csr_array((data, raw.indices, raw.indptr), shape=raw.shape)
+    squares = np.einsum("ij,ij->i", raw * where, raw * where)
+    length = np.sqrt(np.where(squares > 0, squares, 1.0))
+    return np.where(where, raw / length[:, None], raw)

@@ -1,0 +1,388 @@
+"""MCODE: the detector, as a scikit-learn-style estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from amiss import progress
+from amiss.canonical import fingerprints
+from amiss.dataset import Floats, Matrix, Rows, Table, as_inputs, as_outputs, matched
+from amiss.decide import threshold_for_share
+from amiss.design import SCALINGS, Encoding, Scaling, fit_encoding, joint, visible_outputs
+from amiss.errors import DataError, listed, shown
+from amiss.estimators import fit_classifiers
+from amiss.folds import Folds, stratified_folds
+from amiss.missing import base_rates, expected_outputs, filled_with
+from amiss.model import ConditionalModel, Crossfit, Fit, combined_log_odds, errors, fit_logistic, log_rho, rho
+from amiss.neighbors import NearestRows
+from amiss.quality import output_quality, skills
+from amiss.scores import contributions, scores
+from amiss.weights import WEIGHTINGS, Weighting, global_weights, local_weights
+
+STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "parents": ("others", "chain", "none"),
+    "score": ("prod", "rw", "lrw"),
+    "weighting": WEIGHTINGS,
+    "crossfit": (False, True, "half"),
+    "neighbor_space": ("joint", "inputs"),
+    "scaling": SCALINGS,
+}
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """What local weights need of the training rows: where they lie, and their errors."""
+
+    nearest: NearestRows
+    errors: Floats
+    observed: npt.NDArray[np.bool_]
+
+
+class MCODE(BaseEstimator):  # type: ignore[misc]
+    """Multivariate conditional outlier detection: rows whose outputs do not go with their inputs.
+
+    For every output a model of it given the inputs and the other outputs is fitted; rho is the
+    probability that model gives to the value that was observed, and the score of a row is
+    -Σ w_i log rho_i. Higher is more unusual.
+
+    Parameters
+    ----------
+    parents : {"others", "chain", "none"}, default="others"
+        Which other outputs an output's model sees: all, those before it in ``order``, or none.
+    order : sequence of output names or numbers, default=None
+        The order of the chain; None is the order of the columns.
+    score : {"lrw", "rw", "prod"}, default="lrw"
+        Weights from each row's neighbourhood, from all rows, or none.
+    weighting : {"sqrt", "error", "brier"}, default="sqrt"
+        What a weight is the inverse of: the square root of the mean error, the mean error (the
+        paper's), or the mean squared error.
+    crossfit : {"half", True, False}, default="half"
+        Whether a row's rho comes from models that saw the row (False, the paper's), did not (True),
+        or from the average of both log-odds.
+    n_neighbors : int, default=100
+        Size of the neighbourhood for local weights; capped at the rows there are.
+    neighbor_space : {"joint", "inputs"}, default="joint"
+        Whether neighbours are near in inputs and outputs, or in inputs alone.
+    strengths : sequence of float
+        L2 strengths to choose from by cross-validated log-loss, for each output by itself. The
+        objective is the sum over rows of the log-loss plus strength/2 times the squared length of
+        the coefficients.
+    cv : int, default=5
+        Number of folds.
+    base_estimator : classifier with ``predict_proba``, default=None
+        Takes the place of the logistic models.
+    scaling : {"block", "none", "standard", "maxabs", "log-unit"}, default="block"
+        How inputs are scaled; outputs always stay 0 and 1.
+    exclude : sequence of output names or numbers, or float, default=None
+        Outputs left out of the score; a float leaves out those whose skill is below it. They
+        still serve as parents.
+    contamination : float, default=0.01
+        The share of rows to flag.
+    random_state : int, default=0
+        Seeds the assignment of rows to folds.
+    n_jobs : int, default=-1
+        Number of threads; -1 is all cores.
+    verbose : bool, default=False
+        Show progress on standard error.
+
+    Attributes
+    ----------
+    decision_scores_ : (n_rows,) the score of each training row
+    threshold_, labels_ : rows above the threshold are flagged (1)
+    rho_ : (n_rows, n_outputs) probability of each observed value, NaN where it is missing
+    weights_ : (n_outputs,), or (n_rows, n_outputs) for local weights
+    contributions_ : (n_rows, n_outputs) what each output adds to the score
+    output_quality_ : how good each output's model is
+    input_names_, output_names_ : the columns
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from amiss import MCODE
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 4))
+    >>> Y = (X[:, :3] + 0.1 * rng.normal(size=(300, 3)) > 0).astype(int)
+    >>> Y[17, 1] = 1 - Y[17, 1]
+    >>> detector = MCODE().fit(X, Y)
+    >>> int(np.argmax(detector.decision_scores_))
+    17
+    >>> int(np.argmax(detector.contributions_[17]))
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        parents: Literal["others", "chain", "none"] = "others",
+        order: Sequence[str | int] | None = None,
+        score: Literal["lrw", "rw", "prod"] = "lrw",
+        weighting: Weighting = "sqrt",
+        crossfit: Crossfit = "half",
+        n_neighbors: int = 100,
+        neighbor_space: Literal["joint", "inputs"] = "joint",
+        strengths: Sequence[float] = STRENGTHS,
+        cv: int = 5,
+        base_estimator: Any = None,
+        scaling: Scaling = "block",
+        exclude: Sequence[str | int] | float | None = None,
+        contamination: float = 0.01,
+        random_state: int = 0,
+        n_jobs: int = -1,
+        verbose: bool | int = False,
+    ) -> None:
+        self.parents = parents
+        self.order = order
+        self.score = score
+        self.weighting = weighting
+        self.crossfit = crossfit
+        self.n_neighbors = n_neighbors
+        self.neighbor_space = neighbor_space
+        self.strengths = strengths
+        self.cv = cv
+        self.base_estimator = base_estimator
+        self.scaling = scaling
+        self.exclude = exclude
+        self.contamination = contamination
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, Y: Any) -> MCODE:
+        """Fit the models to X and Y, and score their rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or Table, (n_rows, n_inputs)
+            Texts are categories; NaN or None is missing.
+        Y : array, sparse matrix, data frame, Table or list of label lists, (n_rows, n_outputs)
+            0, 1, or NaN for missing.
+        """
+        self._check_parameters()
+        inputs, outputs = as_inputs(X), as_outputs(Y)
+        validate_data(self, X=inputs if isinstance(X, (list, tuple)) else X, skip_check_array=True)
+        _check_lengths(inputs, outputs)
+        _refuse_unobserved(outputs)
+        self.input_names_, self.output_names_ = inputs.names, outputs.names
+
+        # In the order of their content, so that nothing depends on the order rows came in.
+        content = self._content(inputs, outputs)
+        order = np.argsort(content, kind="stable")
+        inputs, outputs, content = inputs.take(order), outputs.take(order), content[order]
+
+        self._encoding = fit_encoding(inputs, self.scaling)
+        design, Y_sorted = self._encoding.transform(inputs), np.asarray(outputs.values)
+        fit = self._fit_models(design, Y_sorted, self._folds(Y_sorted, content))
+        log_odds = combined_log_odds(fit, self.crossfit)
+        self._score_training_rows(fit, design, log_odds, Y_sorted, order)
+        self.threshold_ = threshold_for_share(self.decision_scores_, self.contamination)
+        self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
+        return self
+
+    def decision_function(self, X: Any, Y: Any) -> Floats:
+        """Scores of new rows by the models, weights and neighbours of the fit.
+
+        A row of the training data is a new row here: it is its own nearest neighbour, and its rho
+        is that of models that saw it. Its score as a training row is in ``decision_scores_``.
+        """
+        return scores(self.contributions(X, Y))
+
+    def contributions(self, X: Any, Y: Any) -> Floats:
+        """What each output adds to the score of each new row, ``(n_rows, n_outputs)``."""
+        design, Y_new = self._new_rows(X, Y)
+        filled = expected_outputs(self._model, design, Y_new, self._rates)
+        log_odds = self._model.log_odds(design, filled)
+        weights = self._rows_weights(design, filled)
+        return contributions(log_rho(log_odds, Y_new), weights, ~np.isnan(Y_new), self._included)
+
+    def predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
+        """1 for new rows above the threshold of the fit, else 0."""
+        return (self.decision_function(X, Y) > self.threshold_).astype(int)
+
+    def fit_predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
+        """Fit, and give ``labels_``."""
+        labels: npt.NDArray[np.intp] = self.fit(X, Y).labels_
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    # How the fit goes about it.
+
+    def _check_parameters(self) -> None:
+        for name, allowed in CHOICES.items():
+            value = getattr(self, name)
+            if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+        if not 0 < self.contamination <= 0.5:
+            raise ValueError(f"contamination must be above 0 and at most 0.5; got {self.contamination!r}")
+        if self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors must be at least 1; got {self.n_neighbors!r}")
+        if not 2 <= self.cv <= 100:
+            raise ValueError(f"cv must be between 2 and 100; got {self.cv!r}")
+        if not len(self.strengths) or not all(0 < strength < np.inf for strength in self.strengths):
+            raise ValueError("strengths must be positive numbers, at least one")
+        if self.base_estimator is not None and not hasattr(self.base_estimator, "predict_proba"):
+            raise ValueError(
+                "base_estimator must have predict_proba; wrap it in CalibratedClassifierCV to give it one"
+            )
+
+    def _content(self, inputs: Table, outputs: Table) -> npt.NDArray[np.uint64]:
+        seed = int(self.random_state)
+        both = fingerprints(inputs.values, seed), fingerprints(outputs.values, seed + 1)
+        return both[0] + both[1] * np.uint64(0x9E3779B97F4A7C15)
+
+    def _folds(self, Y: Floats, content: npt.NDArray[np.uint64]) -> Folds | None:
+        choosing = self.base_estimator is None and len(set(self.strengths)) > 1
+        if self.crossfit is False and not choosing:
+            return None
+        return stratified_folds(Y, content, min(self.cv, len(Y)))
+
+    def _fit_models(self, design: Matrix, Y: Floats, folds: Folds | None) -> Fit:
+        """Fit, and where outputs are missing fit again with their expected values filled in."""
+        order = None if self.order is None else _permutation(self.order, self.output_names_)
+        visible = visible_outputs(self.parents, Y.shape[1], order)
+        observed = ~np.isnan(Y)
+        self._rates = base_rates(Y)
+        fit = self._fit_once(design, filled_with(self._rates, Y), observed, visible, folds)
+        if not observed.all() and visible.any():
+            filled = expected_outputs(fit.model, design, Y, self._rates)
+            fit = self._fit_once(design, filled, observed, visible, folds)
+        self._model: ConditionalModel = fit.model
+        return fit
+
+    def _fit_once(
+        self,
+        design: Matrix,
+        filled: Floats,
+        observed: npt.NDArray[np.bool_],
+        visible: npt.NDArray[np.bool_],
+        folds: Folds | None,
+    ) -> Fit:
+        data = (design, filled, observed, visible)
+        n_outputs = filled.shape[1]
+        stages = progress.stages(self.verbose)
+        if self.base_estimator is not None:
+            with stages("fitting outputs", n_outputs) as advance:
+                return fit_classifiers(
+                    self.base_estimator, *data, folds, n_jobs=self.n_jobs, progress=advance
+                )
+        strengths = sorted(set(self.strengths))
+        with stages("fitting outputs", n_outputs * len(strengths)) as advance:
+            return fit_logistic(*data, strengths, folds, n_jobs=self.n_jobs, progress=advance)
+
+    def _score_training_rows(
+        self, fit: Fit, design: Matrix, log_odds: Floats, Y: Floats, order: Rows
+    ) -> None:
+        """Weights, scores and quality of the rows of the fit, put back into the user's order."""
+        observed = ~np.isnan(Y)
+        self._included = self._included_outputs(log_odds, Y, observed)
+        self._reference: _Reference | None = None
+        row_errors = errors(log_odds, Y)
+        if self.score == "prod":
+            weights = np.ones(Y.shape[1])
+        elif self.score == "rw":
+            weights = global_weights(row_errors, observed, self.weighting)
+        else:
+            filled = expected_outputs(fit.model, design, Y, self._rates)
+            self._reference = _Reference(NearestRows(self._space(design, filled)), row_errors, observed)
+            weights = self._local_weights(None)
+        self._global_weights = weights if weights.ndim == 1 else None
+        parts = contributions(log_rho(log_odds, Y), weights, observed, self._included)
+        back = np.argsort(order, kind="stable")
+        self.rho_ = np.where(observed, rho(log_odds, Y), np.nan)[back]
+        self.weights_ = weights if weights.ndim == 1 else weights[back]
+        self.contributions_ = parts[back]
+        self.decision_scores_ = scores(self.contributions_)
+        self.output_quality_ = output_quality(
+            self.output_names_, fit, log_odds, Y, observed, weights, self._included
+        )
+
+    def _included_outputs(
+        self, log_odds: Floats, Y: Floats, observed: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.bool_]:
+        included = np.ones(Y.shape[1], dtype=bool)
+        if isinstance(self.exclude, (int, float)) and not isinstance(self.exclude, bool):
+            included = skills(log_odds, Y, observed)[2] >= self.exclude
+            if not included.any():
+                raise DataError(f"every output has a skill below {self.exclude}; lower exclude")
+        elif self.exclude is not None:
+            names = [self.exclude] if isinstance(self.exclude, str) else list(self.exclude)
+            included[_positions(names, self.output_names_, "exclude")] = False
+            if not included.any():
+                raise DataError("exclude names every output; leave at least one")
+        return included
+
+    # Neighbours and new rows.
+
+    def _space(self, design: Matrix, filled: Floats) -> Matrix:
+        return joint(design, filled) if self.neighbor_space == "joint" else design
+
+    def _local_weights(self, queries: Matrix | None) -> Floats:
+        reference = self._reference
+        assert reference is not None
+        n_queries = (reference.nearest.rows if queries is None else queries).shape[0]
+        with progress.stages(self.verbose)("finding neighbours", n_queries) as advance:
+            near = reference.nearest.find(
+                self.n_neighbors, queries, n_jobs=self.n_jobs, progress=advance
+            )
+        return local_weights(reference.errors, reference.observed, near, self.weighting)
+
+    def _rows_weights(self, design: Matrix, filled: Floats) -> Floats:
+        if self._global_weights is not None:
+            return self._global_weights
+        return self._local_weights(self._space(design, filled))
+
+    def _new_rows(self, X: Any, Y: Any) -> tuple[Matrix, Floats]:
+        check_is_fitted(self)
+        inputs = matched(as_inputs(X), self.input_names_, "x")
+        outputs = matched(as_outputs(Y, self.output_names_), self.output_names_, "y")
+        _check_lengths(inputs, outputs)
+        encoding: Encoding = self._encoding
+        return encoding.transform(inputs), np.asarray(outputs.values)
+
+
+def _check_lengths(inputs: Table, outputs: Table) -> None:
+    if len(inputs) != len(outputs):
+        raise DataError(f"X has {len(inputs)} rows and Y has {len(outputs)}; inconsistent numbers of samples")
+
+
+def _refuse_unobserved(outputs: Table) -> None:
+    empty = np.isnan(np.asarray(outputs.values)).all(axis=0)
+    if empty.any():
+        names = [name for name, gone in zip(outputs.names, empty, strict=True) if gone]
+        raise DataError(f"output {listed(names)} is missing in every row; drop it or fill it in")
+
+
+def _positions(chosen: Sequence[str | int], names: tuple[str, ...], parameter: str) -> list[int]:
+    """Numbers of the outputs ``chosen`` by name or number."""
+    place = {name: position for position, name in enumerate(names)}
+    result = []
+    for item in chosen:
+        position = place.get(item, -1) if isinstance(item, str) else int(item)
+        if not 0 <= position < len(names):
+            raise DataError(f"{parameter} names {shown(item)}, which is not an output")
+        result.append(position)
+    return result
+
+
+def _permutation(order: Sequence[str | int], names: tuple[str, ...]) -> list[int]:
+    positions = _positions(order, names, "order")
+    if sorted(positions) != list(range(len(names))):
+        raise DataError(f"order must name each of the {len(names)} outputs once")
+    return positions

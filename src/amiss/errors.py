@@ -1,0 +1,44 @@
+"""Errors a person can act on: one line, what is wrong, where, what to do.
+
+Cell values never enter a message, because tables may hold patients; names of
+columns do, shortened and with control characters made visible.
+"""
+
+from __future__ import annotations
+
+LONGEST_NAME = 60
+
+
+class DataError(ValueError):
+    """The data or the request is at fault, and the message says what to do about it."""
+
+
+class MissingDependencyError(ImportError):
+    """A feature needs an optional dependency that is not installed."""
+
+
+def shown(name: object) -> str:
+    """A column's name as it may appear in a message: quoted, printable, not too long.
+
+    >>> shown("tag")
+    "'tag'"
+    >>> shown("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'"
+    """
+    text = str(name)
+    if len(text) > LONGEST_NAME:
+        text = text[:LONGEST_NAME] + "…"
+    return repr(text)
+
+
+def listed(names: list[str] | tuple[str, ...], at_most: int = 5) -> str:
+    """Several names for a message: the first few, and how many more.
+
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    >>> listed(list("abcdefg"), at_most=2)
+    "'a', 'b' and 5 more"
+    """
+    head = ", ".join(shown(name) for name in names[:at_most])
+    rest = len(names) - at_most
+    return f"{head} and {rest} more" if rest > 0 else head

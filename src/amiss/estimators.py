@@ -1,0 +1,120 @@
+"""Any scikit-learn classifier with ``predict_proba`` in place of the logistic models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.special import logit
+
+from amiss.dataset import Floats, Matrix
+from amiss.design import joint
+from amiss.folds import Folds
+from amiss.model import Fit
+from amiss.progress import Progress
+
+SUREST = 1e-12  # a classifier that says 0 or 1 means no more than this
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The smoothed base rate, where the training rows all show the same value."""
+
+    rate: float
+
+    def log_odds(self, n_rows: int) -> Floats:
+        return np.full(n_rows, logit(self.rate))
+
+
+@dataclass(frozen=True)
+class ClassifierModel:
+    """One fitted classifier an output, and the outputs each may see."""
+
+    classifiers: list[Any]
+    visible: npt.NDArray[np.bool_]
+    takes_sparse: bool
+
+    def log_odds(self, inputs: Matrix, outputs: Floats) -> Floats:
+        columns = [
+            _log_odds(classifier, self._view(inputs, outputs, i)) for i, classifier in enumerate(self.classifiers)
+        ]
+        return np.column_stack(columns)
+
+    def _view(self, inputs: Matrix, outputs: Floats, i: int) -> Matrix:
+        return _view(inputs, outputs, self.visible[:, i], self.takes_sparse)
+
+
+def fit_classifiers(
+    base_estimator: Any,
+    inputs: Matrix,
+    outputs: Floats,
+    observed: npt.NDArray[np.bool_],
+    visible: npt.NDArray[np.bool_],
+    folds: Folds | None,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress = lambda steps=1: None,
+) -> Fit:
+    """Fit a clone of ``base_estimator`` for every output, and for every fold of it."""
+    from joblib import Parallel, delayed
+    from sklearn.utils import get_tags
+
+    takes_sparse = bool(get_tags(base_estimator).input_tags.sparse)
+    n_rows, n_outputs = outputs.shape
+
+    def one(i: int) -> tuple[Any, Floats, Floats]:
+        view = _view(inputs, outputs, visible[:, i], takes_sparse)
+        target, present = outputs[:, i], observed[:, i]
+        classifier = _fitted(base_estimator, view, target, present)
+        held_out = np.zeros(n_rows)
+        for fold in range(int(folds.max()) + 1 if folds is not None else 0):
+            outside = folds[:, i] == fold  # type: ignore[index]
+            if outside.any():
+                part = _fitted(base_estimator, view, target, present & ~outside)
+                held_out[outside] = _log_odds(part, view[np.flatnonzero(outside)])
+        return classifier, _log_odds(classifier, view), held_out
+
+    results = []
+    for result in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(one)(i) for i in range(n_outputs)):
+        results.append(result)
+        progress(1)
+    classifiers, in_sample, held_out = zip(*results, strict=True)
+    unknown = np.full(n_outputs, np.nan)
+    return Fit(
+        model=ClassifierModel(list(classifiers), visible, takes_sparse),
+        in_sample=np.column_stack(in_sample),
+        out_of_fold=np.column_stack(held_out) if folds is not None else None,
+        strength=unknown,
+        converged=np.ones(n_outputs, dtype=bool),
+        n_iter=unknown,
+        grad_norm=unknown,
+        held_out_loss=unknown,
+    )
+
+
+def _fitted(base_estimator: Any, view: Matrix, target: Floats, present: npt.NDArray[np.bool_]) -> Any:
+    from sklearn.base import clone
+
+    rows = np.flatnonzero(present)
+    labels = target[rows].astype(int)
+    if len(np.unique(labels)) < 2:
+        return Constant((labels.sum() + 0.5) / (len(labels) + 1.0))
+    return clone(base_estimator).fit(view[rows], labels)
+
+
+def _log_odds(classifier: Any, view: Matrix) -> Floats:
+    if isinstance(classifier, Constant):
+        return classifier.log_odds(view.shape[0])
+    probability = classifier.predict_proba(view)[:, list(classifier.classes_).index(1)]
+    return np.asarray(logit(np.clip(probability, SUREST, 1.0 - SUREST)), dtype=np.float64)
+
+
+def _view(inputs: Matrix, outputs: Floats, seen: npt.NDArray[np.bool_], takes_sparse: bool) -> Matrix:
+    """The columns one output's classifier may see."""
+    view = joint(inputs, outputs[:, seen])
+    if takes_sparse or not sparse.issparse(view):
+        return view
+    return np.asarray(view.toarray())

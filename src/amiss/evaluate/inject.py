@@ -1,0 +1,44 @@
+"""Simulated outliers: outputs of a few rows flipped on purpose (the paper's section 5.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from amiss.decide import rounded_share
+
+
+def inject(
+    Y: npt.NDArray[Any],
+    ratio: float = 0.01,
+    dimensionality: float = 0.05,
+    random_state: int | np.random.Generator | None = None,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """Flip a share ``dimensionality`` of the outputs in a share ``ratio`` of the rows.
+
+    Both shares are rounded to whole numbers, halves up, at least one.
+
+    Returns
+    -------
+    Y_perturbed : a copy of Y, of the same type, with the flips
+    is_outlier : (n_rows,) which rows were touched
+
+    Examples
+    --------
+    >>> perturbed, touched = inject(np.zeros((100, 20), dtype=int), random_state=0)
+    >>> int(touched.sum()), int(perturbed.sum())
+    (1, 1)
+    """
+    rng = np.random.default_rng(random_state)
+    n_rows, n_outputs = Y.shape
+    rows = rng.choice(n_rows, size=rounded_share(ratio, n_rows), replace=False)
+    flips = rounded_share(dimensionality, n_outputs)
+    perturbed = np.array(Y)
+    for row in rows:
+        columns = rng.choice(n_outputs, size=flips, replace=False)
+        perturbed[row, columns] = 1 - perturbed[row, columns]
+    touched = np.zeros(n_rows, dtype=bool)
+    touched[rows] = True
+    return perturbed, touched

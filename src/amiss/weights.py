@@ -1,0 +1,72 @@
+"""Reliability weights: how much each output's model is to be trusted.
+
+With eps[n, i] = 1 - rho[n, i] the error of output i in row n (the paper's section 4.2),
+
+    global:  w_i    = N / Σ_n eps[n, i]
+    local:   w_i(n) = |N_k(n)| / Σ_{n' in N_k(n)} eps[n', i]
+
+so a weight is the inverse of a mean error. ``kind`` chooses what is averaged and inverted:
+"error" is the paper's; "sqrt" the square root of that weight, which is gentler with rare outputs;
+"brier" the inverse of the mean squared error, which the paper argues against.
+
+Missing outputs are left out of the means. A mean below ``SMALLEST_ERROR`` counts as that, so a
+weight is finite even where an output has no error at all.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from amiss.dataset import Floats
+from amiss.neighbors import Neighbors
+
+Weighting = Literal["error", "sqrt", "brier"]
+WEIGHTINGS = ("error", "sqrt", "brier")
+
+SMALLEST_ERROR = 1e-9
+
+
+def global_weights(errors: Floats, observed: npt.NDArray[np.bool_], kind: Weighting = "error") -> Floats:
+    """One weight an output, ``(n_outputs,)``."""
+    return _inverted(_global_means(_averaged(errors, kind), observed), kind)
+
+
+def local_weights(
+    errors: Floats,
+    observed: npt.NDArray[np.bool_],
+    neighbors: Neighbors,
+    kind: Weighting = "error",
+) -> Floats:
+    """One weight an output and row, from each row's neighbours, ``(n_rows, n_outputs)``.
+
+    ``neighbors[n]`` are rows of ``errors``. Where none of them shows an output (or there are no
+    neighbours), its global weight stands in.
+    """
+    averaged = _averaged(errors, kind)
+    n_asked, k = neighbors.shape
+    near = sparse.csr_array(
+        (np.ones(n_asked * k), neighbors.ravel(), np.arange(n_asked + 1) * k),
+        shape=(n_asked, errors.shape[0]),
+    )
+    total = near @ np.where(observed, averaged, 0.0)
+    count = np.full(total.shape, float(k)) if observed.all() else near @ observed.astype(float)
+    whole = np.broadcast_to(_global_means(averaged, observed), total.shape)
+    return _inverted(np.divide(total, count, out=whole.copy(), where=count > 0), kind)
+
+
+def _averaged(errors: Floats, kind: Weighting) -> Floats:
+    return errors**2 if kind == "brier" else errors
+
+
+def _global_means(values: Floats, observed: npt.NDArray[np.bool_]) -> Floats:
+    total = np.where(observed, values, 0.0).sum(axis=0)
+    return np.asarray(total / np.maximum(observed.sum(axis=0), 1))
+
+
+def _inverted(means: Floats, kind: Weighting) -> Floats:
+    weights = 1.0 / np.maximum(means, SMALLEST_ERROR)
+    return np.sqrt(weights) if kind == "sqrt" else weights
