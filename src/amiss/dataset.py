@@ -136,7 +136,7 @@ def encode(cells: Sequence[str | None]) -> tuple[Floats, tuple[str, ...]]:
 
 def as_inputs(X: Any) -> Table:
     """Any supported kind of input as a table; infinite values are refused by name."""
-    table = X if isinstance(X, Table) else _as_table(X, prefix="x")
+    table = X if isinstance(X, Table) else as_table(X, prefix="x")
     refuse_duplicates(table.names)
     if table.shape[0] == 0:
         raise DataError(f"X has 0 sample(s) (shape={table.shape}) while a minimum of 1 is required.")
@@ -169,7 +169,7 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None) -> Table:
     elif _are_label_lists(Y):
         table = _binarized(Y, names)
     else:
-        table = _as_table(_column(Y), prefix="y")
+        table = as_table(_column(Y), prefix="y")
     refuse_duplicates(table.names)
     if table.shape[1] == 0:
         raise DataError("there is no output column; name at least one")
@@ -215,7 +215,8 @@ def _first(values: Matrix, test: Any) -> tuple[int, int] | None:
     return int(row), int(column)
 
 
-def _as_table(values: Any, prefix: str) -> Table:
+def as_table(values: Any, prefix: str = "x") -> Table:
+    """Any kind of matrix or frame as a table; nothing but its form is checked."""
     if sparse.issparse(values):
         _refuse_complex(values.dtype)
         matrix = sparse.csr_array(values, dtype=np.float64)
@@ -336,6 +337,12 @@ def _binarized(rows: Sequence[Iterable[Any]], names: Sequence[str] | None) -> Ta
     return Table(values, labels)
 
 
+def differences(names: Sequence[str], expected: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Which expected names are missing, and which names were not expected."""
+    have, want = set(names), set(expected)
+    return [name for name in expected if name not in have], [name for name in names if name not in want]
+
+
 def matched(table: Table, names: tuple[str, ...], prefix: str) -> Table:
     """``table`` with its columns in the order of ``names``.
 
@@ -354,8 +361,7 @@ def matched(table: Table, names: tuple[str, ...], prefix: str) -> Table:
                 else f"Y has {len(table.names)} outputs, but the fit had {len(names)}"
             )
         return Table(table.values, names, table.levels, table.origin)
-    missing = [name for name in names if name not in set(table.names)]
-    extra = [name for name in table.names if name not in set(names)]
+    missing, extra = differences(table.names, names)
     if missing or extra:
         found = [f"missing {listed(missing)}"] * bool(missing) + [f"unknown {listed(extra)}"] * bool(extra)
         raise DataError(f"the {kind} columns are not those of the fit: {'; '.join(found)}")

@@ -1,0 +1,71 @@
+"""The command line, one file a command.
+
+Commands import what they need when they run, so that ``amiss --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from amiss import __version__
+from amiss.cli.demo import demo
+from amiss.cli.find import find
+from amiss.errors import DataError, MissingDependencyError
+
+BAD_INPUT, OUR_TROUBLE = 2, 1
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="amiss")
+def cli() -> None:
+    """Find the rows of a table whose outputs do not go with their inputs.
+
+    Outputs are 0/1 columns: tags, labels, diagnoses, decisions. Every other column is an input.
+
+    \b
+    amiss demo                                       see it work, no data needed
+    amiss find records.csv --outputs 'tag_*'         print the most unusual rows
+    amiss find records.csv --outputs 'tag_*' -o found.csv
+    """
+
+
+cli.add_command(find)
+cli.add_command(demo)
+
+
+def main() -> None:
+    """Run a command; every failure is one line on standard error and an exit code."""
+    try:
+        cli(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("stopped", 130)
+    except DataError as error:
+        _fail(str(error), BAD_INPUT)
+    except MissingDependencyError as error:
+        _fail(str(error), OUR_TROUBLE)
+    except BrokenPipeError:
+        # The reader of our output has gone, as `head` does; nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        _fail(f"{error.filename or 'system'}: {error.strerror or error}", OUR_TROUBLE)
+    except MemoryError:
+        _fail("out of memory; use fewer rows or columns", OUR_TROUBLE)
+    except Exception as error:
+        if os.environ.get("AMISS_DEBUG"):
+            raise
+        # The text of an unexpected error may quote cells, so only its kind is shown.
+        _fail(
+            f"internal error ({type(error).__name__}); please report it, AMISS_DEBUG=1 shows more",
+            OUR_TROUBLE,
+        )
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo("amiss: " + " ".join(message.split()), err=True)
+    sys.exit(code)

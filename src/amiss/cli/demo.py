@@ -1,0 +1,93 @@
+"""``amiss demo``: falsified tags of handwritten digits, and how many of them are found."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from amiss.detector import MCODE
+    from amiss.digits import TaggedDigits
+
+N_PICTURES = 5
+SHADES, PLAIN_SHADES = " ░▒▓█", " .:*#"
+
+
+@click.command()
+@click.option("--save", metavar="DIR", help="Also write the table (digits.csv) and the truth (falsified.csv) there.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which tags are falsified.")
+def demo(save: str | None, seed: int) -> None:
+    """Falsify tags of handwritten digits, and find them again.
+
+    The pictures are scikit-learn's own, so nothing is downloaded. Seven tags say what a digit is
+    (even, prime, has a loop, ...); one tag of every fiftieth picture is flipped.
+    """
+    from amiss.cli.terminal import top_table
+    from amiss.detector import MCODE
+    from amiss.digits import tagged_digits
+
+    tagged = tagged_digits(seed)
+    data, n_false = tagged.data, len(tagged.falsified)
+    detector = MCODE(contamination=n_false / len(data), verbose=sys.stderr.isatty()).fit(data.X, data.Y)
+    click.echo(
+        f"{len(data)} pictures of handwritten digits with {len(data.output_names)} tags each; "
+        f"in {n_false} of them one tag was falsified."
+    )
+    click.echo(top_table(detector, data, 10, 1))
+    click.echo("\nThe first of them:\n")
+    click.echo(_pictures(detector, tagged))
+    click.echo("\n" + _verdict(detector, tagged))
+    if save is not None:
+        _save(tagged, Path(save))
+
+
+def _pictures(detector: MCODE, tagged: TaggedDigits) -> str:
+    """The top pictures side by side, each with its rank, what is wrong, and the truth."""
+    from amiss.ranking import ranked_rows
+
+    shades = SHADES if (sys.stdout.encoding or "").lower().startswith("utf") else PLAIN_SHADES
+    columns = []
+    for row in ranked_rows(detector, tagged.data.Y, tagged.data.ids, 1, N_PICTURES):
+        reason, number = row.reasons[0], row.row - 1
+        art = ["".join(shades[int(cell / 16 * (len(shades) - 1) + 0.5)] * 2 for cell in line)
+               for line in tagged.picture(number)]  # fmt: skip
+        truth = "falsified" if number in tagged.falsified else "as it was"
+        columns.append([*art, f"{reason.output[4:]} = {reason.observed}?", f"({truth})"])
+    return "\n".join("   ".join(cell.ljust(18) for cell in line).rstrip() for line in zip(*columns, strict=True))
+
+
+def _verdict(detector: MCODE, tagged: TaggedDigits) -> str:
+    from amiss.ranking import ranked_rows
+
+    n_false = len(tagged.falsified)
+    found = named = 0
+    for row in ranked_rows(detector, tagged.data.Y, tagged.data.ids, 1, n_false):
+        flipped = tagged.falsified.get(row.row - 1)
+        found += flipped is not None
+        named += flipped == row.reasons[0].output
+    return (
+        f"Of the {n_false} most unusual pictures {found} are falsified ones ({found / n_false:.0%}; "
+        f"by chance it would be {n_false / len(tagged.data):.0%}), and in {named} of these {found} "
+        "the tag named first is the falsified one."
+    )
+
+
+def _save(tagged: TaggedDigits, folder: Path) -> None:
+    import csv
+
+    data = tagged.data
+    folder.mkdir(parents=True, exist_ok=True)
+    assert data.ids is not None
+    with (folder / "digits.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["picture", *data.input_names, *data.output_names])
+        for row_id, pixels, tags in zip(data.ids, data.X.values, data.Y.values, strict=True):
+            writer.writerow([row_id, *(f"{cell:g}" for cell in pixels), *(f"{cell:g}" for cell in tags)])
+    with (folder / "falsified.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["picture", "tag"])
+        writer.writerows((data.ids[row], tag) for row, tag in sorted(tagged.falsified.items()))
+    click.echo(f"\nThe table: {folder / 'digits.csv'}; what was falsified in it: {folder / 'falsified.csv'}")

@@ -1,0 +1,63 @@
+"""The ranked list: rows from most to least unusual, each with the outputs that make its score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from amiss.detector import MCODE
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One output's part in a row's score."""
+
+    output: str
+    observed: int
+    probability: float
+    share: float
+
+
+@dataclass(frozen=True)
+class RankedRow:
+    """One row of the list; ``row`` counts from 1, and the shares of all outputs add up to the score."""
+
+    rank: int
+    row: int
+    id: str | None
+    score: float
+    flagged: bool
+    reasons: tuple[Reason, ...]
+
+
+def ranked_rows(
+    detector: MCODE, Y: Any, ids: tuple[str, ...] | None = None, n_reasons: int = 3, n_rows: int | None = None
+) -> Iterator[RankedRow]:
+    """The rows a detector was fitted to, most unusual first; ties stay in row order.
+
+    ``Y`` are the outputs of the fit, ``n_reasons`` how many outputs a row names at most.
+    """
+    observed = np.asarray(Y, dtype=float)
+    for rank, row in enumerate(np.argsort(-detector.decision_scores_, kind="stable")[:n_rows], start=1):
+        parts = detector.contributions_[row]
+        largest = [i for i in np.argsort(-parts, kind="stable")[:n_reasons] if parts[i] > 0]
+        yield RankedRow(
+            rank=rank,
+            row=int(row) + 1,
+            id=None if ids is None else ids[row],
+            score=float(detector.decision_scores_[row]),
+            flagged=bool(detector.labels_[row]),
+            reasons=tuple(
+                Reason(
+                    output=detector.output_names_[i],
+                    observed=int(observed[row, i]),
+                    probability=float(detector.rho_[row, i]),
+                    share=float(parts[i]),
+                )
+                for i in largest
+            ),
+        )

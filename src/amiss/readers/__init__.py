@@ -1,0 +1,85 @@
+"""One file a format; each gives the rows of a file, and :func:`read` joins them to a Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from amiss.dataset import Dataset
+from amiss.errors import DataError
+from amiss.readers.arff import read_arff
+from amiss.readers.delimited import read_delimited
+from amiss.readers.npz import read_npz
+from amiss.readers.parquet import read_parquet
+from amiss.readers.part import Part, joined
+from amiss.readers.select import Selection
+from amiss.readers.source import Source
+from amiss.readers.svmlight import read_svmlight
+
+READERS: dict[str, Callable[[Source, Selection], Part]] = {
+    "csv": read_delimited,
+    "tsv": partial(read_delimited, delimiter="\t"),
+    "arff": read_arff,
+    "svmlight": read_svmlight,
+    "npz": read_npz,
+    "parquet": read_parquet,
+}
+
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "csv",
+    ".arff": "arff",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".npz": "npz",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def read(
+    *paths: str | Path,
+    outputs: str | Sequence[str] | None = None,
+    id: str | None = None,
+    drop: str | Sequence[str] = (),
+    categorical: str | Sequence[str] = (),
+    format: str | None = None,
+) -> Dataset:
+    """Read one table from one or several files whose rows belong together.
+
+    Parameters
+    ----------
+    paths : files, plain or gzipped; ``-`` is standard input
+    outputs : which columns are outputs: names or globs (``"tag_*"``) separated by commas or as a
+        list, a Mulan XML file, or ``"last:14"``. svmlight and npz files know theirs.
+    id : a column that names the rows
+    drop : names or globs of columns to leave out
+    categorical : names or globs of columns of numbers that are categories
+    format : csv, tsv, arff, svmlight, npz or parquet; by default the file's suffix tells
+    """
+    if not paths:
+        raise DataError("name at least one file to read")
+    selection = Selection.of(None if outputs is None else _text(outputs), id, drop, categorical)
+    parts = []
+    for path in paths:
+        source = Source(str(path))
+        parts.append(READERS[format or format_of(source)](source, selection))
+    return joined(parts)
+
+
+def format_of(source: Source) -> str:
+    """The format a file's suffix tells; standard input is CSV unless told otherwise."""
+    if source.path == "-":
+        return "csv"
+    if source.suffix not in SUFFIXES:
+        known = ", ".join(sorted(SUFFIXES))
+        source.refuse(f"the suffix does not tell the format; it may be {known} (or give the format)")
+    return SUFFIXES[source.suffix]
+
+
+def _text(outputs: str | Sequence[str] | Path) -> str | Sequence[str]:
+    return str(outputs) if isinstance(outputs, Path) else outputs

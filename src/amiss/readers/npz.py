@@ -1,0 +1,74 @@
+"""NumPy archives with ``X`` and ``Y``, and optionally ``input_names``, ``output_names``, ``ids``.
+
+A sparse matrix M is stored as ``M_data``, ``M_indices``, ``M_indptr`` and ``M_shape`` (the
+arrays of its CSR form). Pickled objects are never loaded.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from amiss.dataset import Matrix, Table
+from amiss.readers.part import Part
+from amiss.readers.select import Selection
+from amiss.readers.source import Source
+
+CSR_FIELDS = ("data", "indices", "indptr", "shape")
+
+
+def read_npz(source: Source, selection: Selection) -> Part:
+    """The arrays of one archive; outputs are the columns of Y unless others are named."""
+    try:
+        with np.load(io.BytesIO(source.bytes()), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except (ValueError, zipfile.BadZipFile, OSError, EOFError, zlib.error, AttributeError, KeyError):
+        source.refuse("this is not an npz file of plain arrays; write it with numpy.savez(X=…, Y=…)")
+    X, Y = _matrix(arrays, "X", source), _matrix(arrays, "Y", source)
+    if X.shape[0] != Y.shape[0]:
+        source.refuse(f"X has {X.shape[0]} rows and Y has {Y.shape[0]}")
+    names = _names(arrays, "input_names", "x", X.shape[1], source)
+    known = _names(arrays, "output_names", "y", Y.shape[1], source)
+    roles = selection.roles([*names, *known], source, known=known)
+    if sparse.issparse(X) or sparse.issparse(Y):
+        both = sparse.csr_array(sparse.hstack([sparse.csr_array(X), sparse.csr_array(Y)], format="csr"))
+    else:
+        both = np.hstack([X, Y])
+    ids = arrays.get("ids")
+    if ids is not None and ids.shape != (X.shape[0],):
+        source.refuse("ids must hold one entry a row")
+    table = Table(both, (*names, *known)).select(roles.kept)
+    row_ids = None if ids is None else [str(row_id) for row_id in ids]
+    return Part.of(source, table, roles, np.zeros(0, dtype=np.intp), row_ids)
+
+
+def _matrix(arrays: dict[str, Any], name: str, source: Source) -> Matrix:
+    if name in arrays:
+        matrix = arrays[name]
+        if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+            source.refuse(f"{name} must be a matrix of numbers")
+        return np.asarray(matrix, dtype=np.float64)
+    if not all(f"{name}_{field}" in arrays for field in CSR_FIELDS):
+        source.refuse(f"there is no array {name}; write the file with numpy.savez(X=…, Y=…)")
+    data, indices, indptr, shape = (arrays[f"{name}_{field}"] for field in CSR_FIELDS)
+    try:
+        matrix = sparse.csr_array((data.astype(float), indices, indptr), shape=tuple(map(int, shape)))
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError):
+        source.refuse(f"{name}_data, {name}_indices, {name}_indptr and {name}_shape do not make a CSR matrix")
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _names(arrays: dict[str, Any], field: str, prefix: str, count: int, source: Source) -> list[str]:
+    if field not in arrays:
+        return [f"{prefix}{position}" for position in range(count)]
+    names = [str(name) for name in np.ravel(arrays[field])]
+    if len(names) != count:
+        source.refuse(f"{field} has {len(names)} names for {count} columns")
+    return names

@@ -1,0 +1,132 @@
+"""What one file gives, and how the rows of several files are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from amiss.dataset import Dataset, Floats, Origin, Rows, Table, as_inputs, as_outputs, differences
+from amiss.errors import DataError, listed, shown
+from amiss.readers.select import Roles
+from amiss.readers.source import Source
+
+
+@dataclass(frozen=True)
+class Part:
+    """The kept columns of one file, the names of its outputs, its ids.
+
+    In an ``open_ended`` format (svmlight) a column that is not mentioned is all zeros.
+    """
+
+    source: Source
+    table: Table
+    outputs: frozenset[str]
+    ids: list[str] | None = None
+    open_ended: bool = False
+
+    @classmethod
+    def of(
+        cls, source: Source, table: Table, roles: Roles, lines: Rows, ids: list[str] | None = None
+    ) -> Part:
+        if len(table) == 0:
+            source.refuse("there are column names but no rows")
+        if len(lines):
+            origin = Origin((source.name,), np.zeros(len(table), dtype=np.intp), lines)
+            table = replace(table, origin=origin)
+        return cls(source, table, roles.outputs, ids)
+
+
+def joined(parts: Sequence[Part]) -> Dataset:
+    """One dataset from the rows of all parts, columns matched by name."""
+    names, outputs = _all_columns(parts)
+    parts = [_aligned(part, names, outputs, parts[0]) for part in parts]
+    levels = _common_levels(parts)
+    matrices = [_with_levels(part.table, levels) for part in parts]
+    if len(matrices) == 1:
+        values = matrices[0]
+    elif any(sparse.issparse(matrix) for matrix in matrices):
+        values = sparse.csr_array(sparse.vstack([sparse.csr_array(m) for m in matrices], format="csr"))
+    else:
+        values = np.vstack(matrices)
+    table = Table(values, names, levels, _joined_origins(parts))
+    inside = [column for column, name in enumerate(names) if name not in outputs]
+    outside = [column for column, name in enumerate(names) if name in outputs]
+    ids = None
+    if parts[0].ids is not None:
+        ids = tuple(row_id for part in parts for row_id in part.ids or [])
+    return Dataset(as_inputs(table.select(inside)), as_outputs(table.select(outside)), ids)
+
+
+def _all_columns(parts: Sequence[Part]) -> tuple[tuple[str, ...], frozenset[str]]:
+    if not all(part.open_ended for part in parts):
+        return parts[0].table.names, parts[0].outputs
+    outputs = frozenset().union(*(part.outputs for part in parts))
+    return tuple(dict.fromkeys(name for part in parts for name in part.table.names)), outputs
+
+
+def _aligned(part: Part, names: tuple[str, ...], outputs: frozenset[str], first: Part) -> Part:
+    table = part.table
+    if part.open_ended:
+        missing, _ = differences(table.names, names)
+        empty = sparse.csr_array((len(table), len(missing)))
+        wider = sparse.csr_array(sparse.hstack([sparse.csr_array(table.values), empty], format="csr"))
+        table = Table(wider, table.names + tuple(missing), table.levels, table.origin)
+    missing, extra = differences(table.names, names)
+    if missing:
+        part.source.refuse(f"column {listed(missing)} of {first.source.name} is missing here")
+    if extra:
+        part.source.refuse(f"column {listed(extra)} is not in {first.source.name}")
+    if table.names != names:
+        position = {name: column for column, name in enumerate(table.names)}
+        table = table.select([position[name] for name in names])
+    return replace(part, table=table, outputs=outputs)
+
+
+def _common_levels(parts: Sequence[Part]) -> dict[int, tuple[str, ...]]:
+    """Levels of the joined table: the first file's if all agree, else all of them, sorted."""
+    levels: dict[int, tuple[str, ...]] = {}
+    for column in sorted({column for part in parts for column in part.table.levels}):
+        name = parts[0].table.names[column]
+        for part in parts:
+            if column not in part.table.levels and not _all_missing(part.table, column):
+                raise DataError(
+                    f"{part.source.name}, column {shown(name)}: it holds numbers here and texts in "
+                    "another file; make them alike, or read it as categories (--categorical)"
+                )
+        found = [part.table.levels[column] for part in parts if column in part.table.levels]
+        same = all(each == found[0] for each in found)
+        levels[column] = found[0] if same else tuple(sorted(set().union(*found)))
+    return levels
+
+
+def _all_missing(table: Table, column: int) -> bool:
+    cells = table.values[:, [column]]
+    return bool(np.isnan(cells.toarray() if sparse.issparse(cells) else cells).all())
+
+
+def _with_levels(table: Table, levels: dict[int, tuple[str, ...]]) -> Floats | sparse.csr_array:
+    """The values of ``table`` with level numbers of the joined table."""
+    changed = [c for c, names in levels.items() if table.levels.get(c, names) != names]
+    if not changed:
+        return table.values
+    dense = table.values.toarray() if sparse.issparse(table.values) else table.values.copy()
+    for column in changed:
+        number = {level: float(code) for code, level in enumerate(levels[column])}
+        translation = np.array([number[level] for level in table.levels[column]] + [np.nan])
+        codes = dense[:, column]
+        dense[:, column] = translation[np.where(np.isnan(codes), len(translation) - 1, codes).astype(int)]
+    return dense
+
+
+def _joined_origins(parts: Sequence[Part]) -> Origin | None:
+    origins = [part.table.origin for part in parts]
+    if any(origin is None for origin in origins):
+        return None
+    return Origin(
+        tuple(part.source.name for part in parts),
+        np.repeat(np.arange(len(parts)), [len(part.table) for part in parts]),
+        np.concatenate([origin.line_of_row for origin in origins if origin is not None]),
+    )

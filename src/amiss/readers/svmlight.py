@@ -1,0 +1,85 @@
+"""Multi-label svmlight: ``3,7 12:0.5 40:1``, labels first, then numbered inputs.
+
+A line may have no labels. Inputs are numbered from 1, or from 0 if a 0 occurs; a first line of
+three whole numbers (rows, inputs, labels, as the extreme classification repository writes it)
+says that they are numbered from 0.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from amiss.dataset import Table
+from amiss.readers.part import Part
+from amiss.readers.select import Selection
+from amiss.readers.source import Source
+
+SHAPE = re.compile(r"\s*\d+\s+\d+\s+\d+\s*$")
+
+
+def read_svmlight(source: Source, selection: Selection) -> Part:
+    """Sparse inputs named x1, x2, … by their numbers, and one output a label."""
+    labels, lines, X, first = _parsed(source)
+    names = [f"x{position}" for position in range(first, first + X.shape[1])]
+    distinct = sorted({label for row in labels for label in row}, key=_natural)
+    taken = set(names)
+    known = [f"label {label}" if label in taken else label for label in distinct]
+    place = {label: column for column, label in enumerate(distinct)}
+    marks = [(row, place[label]) for row, found in enumerate(labels) for label in found]
+    row_of, column_of = zip(*marks, strict=True) if marks else ((), ())
+    Y = sparse.csr_array((np.ones(len(marks)), (row_of, column_of)), shape=(len(lines), len(distinct)))
+    roles = selection.roles([*names, *known], source, known=known)
+    table = Table(sparse.csr_array(sparse.hstack([X, Y], format="csr")), (*names, *known))
+    part = Part.of(source, table.select(roles.kept), roles, np.array(lines))
+    return replace(part, open_ended=True)
+
+
+def _parsed(source: Source) -> tuple[list[set[str]], list[int], sparse.csr_array, int]:
+    """Labels and line of each row, the inputs, and the number of the first input."""
+    starts, columns, data = [0], [], []
+    labels: list[set[str]] = []
+    lines: list[int] = []
+    first = 1
+    for number, line in enumerate(source.lines(), start=1):
+        text = line.split("#", 1)[0]
+        if number == 1 and SHAPE.match(text):
+            first = 0
+            continue
+        words = text.split()
+        if not words:
+            continue
+        found = words.pop(0) if ":" not in words[0] else ""
+        labels.append({label for label in found.split(",") if label})
+        for word in words:
+            _add_pair(word, columns, data, source, number)
+        starts.append(len(columns))
+        lines.append(number)
+    if not lines:
+        source.refuse("there are no rows")
+    first = min(columns, default=first) if 0 in columns else first
+    X = sparse.csr_array((data, columns, starts), shape=(len(lines), max(columns, default=0) + 1))
+    X.sum_duplicates()
+    return labels, lines, X[:, first:], first
+
+
+def _add_pair(word: str, columns: list[int], data: list[float], source: Source, line: int) -> None:
+    position, _, cell = word.partition(":")
+    if position == "qid":
+        return
+    try:
+        column, value = int(position), float(cell)
+        if column < 0:
+            raise ValueError
+    except ValueError:
+        source.refuse("inputs are written as number:value, as in 12:0.5", line=line)
+    columns.append(column)
+    data.append(value)
+
+
+def _natural(label: str) -> tuple[int, int | float, str]:
+    """Numbers in the order of numbers, then texts."""
+    return (0, int(label), "") if label.isdecimal() else (1, 0, label)
