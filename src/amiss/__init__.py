@@ -1,8 +1,8 @@
 """Find the rows of a table whose outputs do not go with their inputs.
 
-    data = amiss.read("records.csv", outputs="tag_*")
-    detector = amiss.MCODE().fit(data.X, data.Y)
-    detector.decision_scores_           # higher is more unusual
+data = amiss.read("records.csv", outputs="tag_*")
+detector = amiss.MCODE().fit(data.X, data.Y)
+detector.decision_scores_           # higher is more unusual
 """
 
 from __future__ import annotations

@@ -8,9 +8,10 @@ sees tables only.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,8 @@ from scipy import sparse
 from amiss.errors import DataError, listed, shown
 
 Floats = npt.NDArray[np.float64]
-Matrix = Floats | sparse.csr_array
+Matrix: TypeAlias = Any  # a dense array of float64, or a sparse.csr_array of them
+Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
 TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
@@ -188,8 +190,7 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None) -> Table:
 
 def refuse_duplicates(names: Sequence[str], where: str = "") -> None:
     """Two columns of one name cannot be told apart."""
-    seen: set[str] = set()
-    twice = [name for name in names if name in seen or seen.add(name)]
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(f"{where}duplicate column name {listed(twice)}; rename or drop one of them")
 
@@ -211,8 +212,7 @@ def _first(values: Matrix, test: Any) -> tuple[int, int] | None:
     found = test(values)
     if not found.any():
         return None
-    row, column = np.unravel_index(int(np.argmax(found)), found.shape)
-    return int(row), int(column)
+    return divmod(int(np.argmax(found)), found.shape[1])
 
 
 def as_table(values: Any, prefix: str = "x") -> Table:

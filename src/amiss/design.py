@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from amiss.dataset import Floats, Matrix, Table
+from amiss.dataset import Floats, Mask, Matrix, Table
 from amiss.errors import DataError, listed, shown
 
 Scaling = Literal["block", "none", "standard", "maxabs", "log-unit"]
@@ -46,7 +46,7 @@ class Encoding:
     columns: tuple[str, ...]
     scaling: Scaling
     stored_sparse: bool
-    counts: npt.NDArray[np.bool_]
+    counts: Mask
     unit: Floats
     centre: Floats
     scale: Floats
@@ -63,7 +63,9 @@ class Encoding:
             if theirs == fitted:
                 continue
             if theirs is None:
-                raise DataError(f"column {shown(self.names[column])} held texts in the fit and holds numbers now")
+                raise DataError(
+                    f"column {shown(self.names[column])} held texts in the fit and holds numbers now"
+                )
             number = {level: float(code) for code, level in enumerate(fitted)}
             translation = np.array([number.get(level, np.nan) for level in theirs] + [np.nan])
             codes = _dense_column(values, column)
@@ -123,7 +125,7 @@ def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
     return _fit_scale(_expanded(table, first), first, is_number)
 
 
-def _fit_scale(raw: Matrix, encoding: Encoding, is_number: npt.NDArray[np.bool_]) -> Encoding:
+def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:
     """Complete an encoding with what its scaling needs to know of the expanded columns."""
     scaling, n_columns = encoding.scaling, raw.shape[1]
     if scaling == "none":
@@ -162,7 +164,7 @@ def joint(inputs: Matrix, outputs: Floats) -> Matrix:
     return np.hstack([inputs, outputs])
 
 
-def visible_outputs(parents: str, n_outputs: int, order: Sequence[int] | None) -> npt.NDArray[np.bool_]:
+def visible_outputs(parents: str, n_outputs: int, order: Sequence[int] | None) -> Mask:
     """``[j, i]`` says whether the model of output i may see output j.
 
     >>> visible_outputs("chain", 3, [2, 0, 1]).astype(int)
@@ -288,7 +290,7 @@ def _moments(values: Matrix, unit: Floats) -> tuple[Floats, Floats]:
     return mean, np.sqrt((around + (n_rows - filled) * mean**2) / n_rows)
 
 
-def _are_sparse_counts(raw: Matrix, is_number: npt.NDArray[np.bool_]) -> bool:
+def _are_sparse_counts(raw: Matrix, is_number: Mask) -> bool:
     """Numbers that are mostly zero and never negative: counts of words, say."""
     if not is_number.any():
         return False
@@ -298,14 +300,14 @@ def _are_sparse_counts(raw: Matrix, is_number: npt.NDArray[np.bool_]) -> bool:
     return bool(share < SPARSE_COUNTS and data.min(initial=0.0) >= 0)
 
 
-def _logarithms(raw: Matrix, where: npt.NDArray[np.bool_]) -> Matrix:
+def _logarithms(raw: Matrix, where: Mask) -> Matrix:
     if sparse.issparse(raw):
         data = np.where(where[raw.indices], np.sign(raw.data) * np.log1p(np.abs(raw.data)), raw.data)
         return sparse.csr_array((data, raw.indices, raw.indptr), shape=raw.shape)
     return np.where(where, np.sign(raw) * np.log1p(np.abs(raw)), raw)
 
 
-def _unit_rows(raw: Matrix, where: npt.NDArray[np.bool_]) -> Matrix:
+def _unit_rows(raw: Matrix, where: Mask) -> Matrix:
     """Rows divided by their length over the columns ``where``; an empty row stays empty."""
     if sparse.issparse(raw):
         row_of = np.repeat(np.arange(raw.shape[0]), np.diff(raw.indptr))

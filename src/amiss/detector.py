@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from amiss import progress
 from amiss.canonical import fingerprints
-from amiss.dataset import Floats, Matrix, Rows, Table, as_inputs, as_outputs, matched
+from amiss.dataset import Floats, Mask, Matrix, Rows, Table, as_inputs, as_outputs, matched
 from amiss.decide import threshold_for_share
 from amiss.design import SCALINGS, Encoding, Scaling, fit_encoding, joint, visible_outputs
 from amiss.errors import DataError, listed, shown
@@ -44,7 +44,7 @@ class _Reference:
 
     nearest: NearestRows
     errors: Floats
-    observed: npt.NDArray[np.bool_]
+    observed: Mask
 
 
 class MCODE(BaseEstimator):  # type: ignore[misc]
@@ -270,8 +270,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self,
         design: Matrix,
         filled: Floats,
-        observed: npt.NDArray[np.bool_],
-        visible: npt.NDArray[np.bool_],
+        observed: Mask,
+        visible: Mask,
         folds: Folds | None,
     ) -> Fit:
         data = (design, filled, observed, visible)
@@ -313,11 +313,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             self.output_names_, fit, log_odds, Y, observed, weights, self._included
         )
 
-    def _included_outputs(
-        self, log_odds: Floats, Y: Floats, observed: npt.NDArray[np.bool_]
-    ) -> npt.NDArray[np.bool_]:
+    def _included_outputs(self, log_odds: Floats, Y: Floats, observed: Mask) -> Mask:
         included = np.ones(Y.shape[1], dtype=bool)
-        if isinstance(self.exclude, (int, float)) and not isinstance(self.exclude, bool):
+        if isinstance(self.exclude, (int, float)):
             included = skills(log_odds, Y, observed)[2] >= self.exclude
             if not included.any():
                 raise DataError(f"every output has a skill below {self.exclude}; lower exclude")
@@ -338,9 +336,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         assert reference is not None
         n_queries = (reference.nearest.rows if queries is None else queries).shape[0]
         with progress.stages(self.verbose)("finding neighbours", n_queries) as advance:
-            near = reference.nearest.find(
-                self.n_neighbors, queries, n_jobs=self.n_jobs, progress=advance
-            )
+            near = reference.nearest.find(self.n_neighbors, queries, n_jobs=self.n_jobs, progress=advance)
         return local_weights(reference.errors, reference.observed, near, self.weighting)
 
     def _rows_weights(self, design: Matrix, filled: Floats) -> Floats:

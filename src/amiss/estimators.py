@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logit
 
-from amiss.dataset import Floats, Matrix
+from amiss.dataset import Floats, Mask, Matrix
 from amiss.design import joint
 from amiss.folds import Folds
 from amiss.model import Fit
@@ -34,12 +33,13 @@ class ClassifierModel:
     """One fitted classifier an output, and the outputs each may see."""
 
     classifiers: list[Any]
-    visible: npt.NDArray[np.bool_]
+    visible: Mask
     takes_sparse: bool
 
     def log_odds(self, inputs: Matrix, outputs: Floats) -> Floats:
         columns = [
-            _log_odds(classifier, self._view(inputs, outputs, i)) for i, classifier in enumerate(self.classifiers)
+            _log_odds(classifier, self._view(inputs, outputs, i))
+            for i, classifier in enumerate(self.classifiers)
         ]
         return np.column_stack(columns)
 
@@ -51,8 +51,8 @@ def fit_classifiers(
     base_estimator: Any,
     inputs: Matrix,
     outputs: Floats,
-    observed: npt.NDArray[np.bool_],
-    visible: npt.NDArray[np.bool_],
+    observed: Mask,
+    visible: Mask,
     folds: Folds | None,
     *,
     n_jobs: int | None = None,
@@ -95,7 +95,7 @@ def fit_classifiers(
     )
 
 
-def _fitted(base_estimator: Any, view: Matrix, target: Floats, present: npt.NDArray[np.bool_]) -> Any:
+def _fitted(base_estimator: Any, view: Matrix, target: Floats, present: Mask) -> Any:
     from sklearn.base import clone
 
     rows = np.flatnonzero(present)
@@ -112,7 +112,7 @@ def _log_odds(classifier: Any, view: Matrix) -> Floats:
     return np.asarray(logit(np.clip(probability, SUREST, 1.0 - SUREST)), dtype=np.float64)
 
 
-def _view(inputs: Matrix, outputs: Floats, seen: npt.NDArray[np.bool_], takes_sparse: bool) -> Matrix:
+def _view(inputs: Matrix, outputs: Floats, seen: Mask, takes_sparse: bool) -> Matrix:
     """The columns one output's classifier may see."""
     view = joint(inputs, outputs[:, seen])
     if takes_sparse or not sparse.issparse(view):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit
 
-from amiss.dataset import Floats, Matrix
+from amiss.dataset import Floats, Mask, Matrix
 from amiss.design import joint
 from amiss.folds import Folds
 from amiss.loss import losses
@@ -62,7 +62,7 @@ class Fit:
     in_sample: Floats
     out_of_fold: Floats | None
     strength: Floats
-    converged: npt.NDArray[np.bool_]
+    converged: Mask
     n_iter: Floats
     grad_norm: Floats
     held_out_loss: Floats
@@ -71,8 +71,8 @@ class Fit:
 def fit_logistic(
     inputs: Matrix,
     outputs: Floats,
-    observed: npt.NDArray[np.bool_],
-    visible: npt.NDArray[np.bool_],
+    observed: Mask,
+    visible: Mask,
     strengths: Sequence[float],
     folds: Folds | None,
     *,
@@ -127,11 +127,17 @@ class _Path:
         rows: SharedRows,
         targets: Floats,
         weights: Floats,
-        allowed: npt.NDArray[np.bool_],
+        allowed: Mask,
         folds: Folds | None,
     ) -> None:
         n_outputs = targets.shape[1]
-        self.rows, self.targets, self.weights, self.allowed, self.folds = rows, targets, weights, allowed, folds
+        self.rows, self.targets, self.weights, self.allowed, self.folds = (
+            rows,
+            targets,
+            weights,
+            allowed,
+            folds,
+        )
         self.coef, self.intercept = np.zeros(allowed.shape), np.zeros(n_outputs)
         self.strength = np.full(n_outputs, np.nan)
         self.best_loss = np.full(n_outputs, np.inf)

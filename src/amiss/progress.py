@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 
@@ -17,13 +17,7 @@ class Progress(Protocol):
 class Stages(Protocol):
     """Opens a stage of ``total`` steps and gives what to tell of each."""
 
-    def __call__(self, label: str, total: int, /) -> _Stage: ...
-
-
-class _Stage(Protocol):
-    def __enter__(self) -> Progress: ...
-
-    def __exit__(self, *exc: object) -> bool | None: ...
+    def __call__(self, label: str, total: int) -> AbstractContextManager[Progress]: ...
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from amiss.dataset import Floats
+from amiss.dataset import Floats, Mask
 from amiss.model import Fit, errors, log_rho
 
 
@@ -35,7 +35,7 @@ class OutputQuality:
     observed: npt.NDArray[np.intp]
     prevalence: Floats
     strength: Floats
-    converged: npt.NDArray[np.bool_]
+    converged: Mask
     mean_error: Floats
     brier: Floats
     log_loss: Floats
@@ -43,7 +43,7 @@ class OutputQuality:
     skill: Floats
     auc: Floats
     weight: Floats
-    excluded: npt.NDArray[np.bool_]
+    excluded: Mask
 
     def __len__(self) -> int:
         return len(self.name)
@@ -56,11 +56,14 @@ class OutputQuality:
     def to_dict(self) -> dict[str, list[Any]]:
         """Column name to plain list: what any data frame library takes."""
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: list(getattr(values, "tolist", lambda v=values: list(v))()) for name, values in columns.items()}
+        return {
+            name: list(getattr(values, "tolist", lambda v=values: list(v))())
+            for name, values in columns.items()
+        }
 
     def __str__(self) -> str:
         head = ("output", "ones", "strength", "error", "brier", "skill", "auc", "weight", "")
-        rows = [head]
+        rows: list[tuple[str, ...]] = [head]
         for i, name in enumerate(self.name):
             remarks = ["excluded"] * bool(self.excluded[i]) + ["not converged"] * (not self.converged[i])
             numbers = (self.mean_error, self.brier, self.skill, self.auc)
@@ -83,7 +86,7 @@ class OutputQuality:
         return "\n".join(lines)
 
 
-def skills(log_odds: Floats, Y: Floats, observed: npt.NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+def skills(log_odds: Floats, Y: Floats, observed: Mask) -> tuple[Floats, Floats, Floats]:
     """Log-loss, the base rate's log-loss and the skill of each output.
 
     The base rate is smoothed, (ones + 1/2) / (rows + 1), so a constant output has skill too.
@@ -101,9 +104,9 @@ def output_quality(
     fit: Fit,
     log_odds: Floats,
     Y: Floats,
-    observed: npt.NDArray[np.bool_],
+    observed: Mask,
     weights: Floats,
-    included: npt.NDArray[np.bool_],
+    included: Mask,
 ) -> OutputQuality:
     """Quality of every output by the log-odds that make its score."""
     count = np.maximum(observed.sum(axis=0), 1)

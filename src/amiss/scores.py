@@ -10,16 +10,15 @@ complete row it is the paper's sum, exactly.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from amiss.dataset import Floats
+from amiss.dataset import Floats, Mask
 
 
 def contributions(
     log_rho: Floats,
     weights: Floats,
-    observed: npt.NDArray[np.bool_],
-    included: npt.NDArray[np.bool_],
+    observed: Mask,
+    included: Mask,
 ) -> Floats:
     """What each output adds to the score of each row, ``(n_rows, n_outputs)``; rows sum to it.
 

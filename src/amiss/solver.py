@@ -26,7 +26,7 @@ from scipy import linalg
 from threadpoolctl import threadpool_limits
 
 from amiss import loss
-from amiss.dataset import Floats, Matrix
+from amiss.dataset import Floats, Mask, Matrix
 
 BLOCK_ROWS = 1024
 MOST_SHARDS = 8
@@ -51,7 +51,7 @@ class Solution:
     objective: Floats
     grad_norm: Floats
     n_iter: npt.NDArray[np.intp]
-    converged: npt.NDArray[np.bool_]
+    converged: Mask
 
 
 class SharedRows:
@@ -112,7 +112,9 @@ class SharedRows:
     @property
     def squares(self) -> Floats:
         """Σ_n (z_nj - z̄_j)² for each column."""
-        second = self.Z.multiply(self.Z).sum(axis=0) if hasattr(self.Z, "multiply") else (self.Z**2).sum(axis=0)
+        second = (
+            self.Z.multiply(self.Z).sum(axis=0) if hasattr(self.Z, "multiply") else (self.Z**2).sum(axis=0)
+        )
         return np.maximum(np.asarray(second).ravel() - self.n_rows * self.centre**2, 0.0)
 
     @property
@@ -134,13 +136,13 @@ class _Batch:
     which: npt.NDArray[np.intp]
     y: Floats
     w: Floats
-    allowed: npt.NDArray[np.bool_]
+    allowed: Mask
     strength: Floats
     parameters: Floats
     f: Floats
     d: Floats
     objective: Floats
-    last: npt.NDArray[np.bool_]
+    last: Mask
     first_norm: Floats = field(default_factory=lambda: np.zeros(0))
 
     def keep(self, columns: npt.NDArray[np.intp]) -> None:
@@ -154,7 +156,7 @@ def solve(
     rows: SharedRows,
     targets: Floats,
     weights: Floats,
-    allowed: npt.NDArray[np.bool_],
+    allowed: Mask,
     strengths: Floats,
     *,
     start: tuple[Floats, Floats] | None = None,
@@ -197,7 +199,7 @@ def _solve_batch(
     rows: SharedRows,
     y: Floats,
     w: Floats,
-    allowed: npt.NDArray[np.bool_],
+    allowed: Mask,
     strength: Floats,
     start: tuple[Floats, Floats] | None,
     tolerance: float,
@@ -326,7 +328,13 @@ def _newton_direction(rows: SharedRows, batch: _Batch, gradient: Floats, norm: F
                 return result
             keep = np.flatnonzero(going_on)
             active, d, allowed = active[keep], np.ascontiguousarray(d[:, keep]), allowed[:, keep]
-            strength, s, residual, z, p = strength[keep], s[:, keep], residual[:, keep], z[:, keep], p[:, keep]
+            strength, s, residual, z, p = (
+                strength[keep],
+                s[:, keep],
+                residual[:, keep],
+                z[:, keep],
+                p[:, keep],
+            )
             previous, rz = previous[keep], rz[keep]
         p = z + (rz / previous) * p
     result[:, active] = s
@@ -334,7 +342,7 @@ def _newton_direction(rows: SharedRows, batch: _Batch, gradient: Floats, norm: F
 
 
 def _curvature_product(
-    rows: SharedRows, d: Floats, allowed: npt.NDArray[np.bool_], strength: Floats, direction: Floats
+    rows: SharedRows, d: Floats, allowed: Mask, strength: Floats, direction: Floats
 ) -> Floats:
     def work(block: slice, Z: Matrix) -> Floats:
         return loss.curvature_product(Z, rows.centre, d[block], direction)

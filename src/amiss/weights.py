@@ -18,10 +18,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from amiss.dataset import Floats
+from amiss.dataset import Floats, Mask
 from amiss.neighbors import Neighbors
 
 Weighting = Literal["error", "sqrt", "brier"]
@@ -30,14 +29,14 @@ WEIGHTINGS = ("error", "sqrt", "brier")
 SMALLEST_ERROR = 1e-9
 
 
-def global_weights(errors: Floats, observed: npt.NDArray[np.bool_], kind: Weighting = "error") -> Floats:
+def global_weights(errors: Floats, observed: Mask, kind: Weighting = "error") -> Floats:
     """One weight an output, ``(n_outputs,)``."""
     return _inverted(_global_means(_averaged(errors, kind), observed), kind)
 
 
 def local_weights(
     errors: Floats,
-    observed: npt.NDArray[np.bool_],
+    observed: Mask,
     neighbors: Neighbors,
     kind: Weighting = "error",
 ) -> Floats:
@@ -62,7 +61,7 @@ def _averaged(errors: Floats, kind: Weighting) -> Floats:
     return errors**2 if kind == "brier" else errors
 
 
-def _global_means(values: Floats, observed: npt.NDArray[np.bool_]) -> Floats:
+def _global_means(values: Floats, observed: Mask) -> Floats:
     total = np.where(observed, values, 0.0).sum(axis=0)
     return np.asarray(total / np.maximum(observed.sum(axis=0), 1))
 

@@ -17,8 +17,12 @@ SHADES, PLAIN_SHADES = " ░▒▓█", " .:*#"
 
 
 @click.command()
-@click.option("--save", metavar="DIR", help="Also write the table (digits.csv) and the truth (falsified.csv) there.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which tags are falsified.")
+@click.option(
+    "--save", metavar="DIR", help="Also write the table (digits.csv) and the truth (falsified.csv) there."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Which tags are falsified."
+)
 def demo(save: str | None, seed: int) -> None:
     """Falsify tags of handwritten digits, and find them again.
 
@@ -56,7 +60,9 @@ def _pictures(detector: MCODE, tagged: TaggedDigits) -> str:
                for line in tagged.picture(number)]  # fmt: skip
         truth = "falsified" if number in tagged.falsified else "as it was"
         columns.append([*art, f"{reason.output[4:]} = {reason.observed}?", f"({truth})"])
-    return "\n".join("   ".join(cell.ljust(18) for cell in line).rstrip() for line in zip(*columns, strict=True))
+    return "\n".join(
+        "   ".join(cell.ljust(18) for cell in line).rstrip() for line in zip(*columns, strict=True)
+    )
 
 
 def _verdict(detector: MCODE, tagged: TaggedDigits) -> str:

@@ -56,7 +56,11 @@ def write(target: Target, detector: MCODE, data: Dataset, n_reasons: int) -> Non
         _write_csv(sys.stdout, rows, n_reasons, data.ids is not None)
         sys.stdout.flush()
         return
-    writers: dict[str, Callable[..., None]] = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}
+    writers: dict[str, Callable[..., None]] = {
+        "csv": _write_csv,
+        "jsonl": _write_jsonl,
+        "parquet": _write_parquet,
+    }
     with _whole_or_nothing(Path(target.path), binary=target.kind == "parquet") as stream:
         writers[target.kind](stream, rows, n_reasons, data.ids is not None)
 
@@ -93,7 +97,13 @@ def _columns(n_reasons: int, with_ids: bool) -> list[str]:
 
 def _flat(row: RankedRow, n_reasons: int, with_ids: bool) -> list[Any]:
     """A row of the list as a table writes it; reasons a row does not have are empty."""
-    cells: list[Any] = [row.rank, row.row, *([row.id] if with_ids else []), _rounded(row.score), int(row.flagged)]
+    cells: list[Any] = [
+        row.rank,
+        row.row,
+        *([row.id] if with_ids else []),
+        _rounded(row.score),
+        int(row.flagged),
+    ]
     for reason in row.reasons:
         cells += [reason.output, reason.observed, _rounded(reason.probability), _rounded(reason.share)]
     return cells + [None] * (4 * (n_reasons - len(row.reasons)))
@@ -123,7 +133,9 @@ def _require_pyarrow() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise MissingDependencyError("Parquet needs pyarrow; install it with pip install 'amiss[io]'") from None
+        raise MissingDependencyError(
+            "Parquet needs pyarrow; install it with pip install 'amiss[io]'"
+        ) from None
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from amiss.dataset import Mask
 from amiss.decide import rounded_share
 
 
@@ -15,7 +16,7 @@ def inject(
     ratio: float = 0.01,
     dimensionality: float = 0.05,
     random_state: int | np.random.Generator | None = None,
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+) -> tuple[npt.NDArray[Any], Mask]:
     """Flip a share ``dimensionality`` of the outputs in a share ``ratio`` of the rows.
 
     Both shares are rounded to whole numbers, halves up, at least one.

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from amiss.dataset import Floats
+from amiss.dataset import Floats, Mask
 from amiss.decide import rounded_share
 
 
-def _precisions(scores: Floats, is_outlier: npt.NDArray[np.bool_]) -> Floats:
+def _precisions(scores: Floats, is_outlier: Mask) -> Floats:
     """Precision among the top 1, 2, … rows; ties are broken by row order."""
     ranking = np.argsort(-np.asarray(scores), kind="stable")
     hits = np.cumsum(np.asarray(is_outlier, dtype=bool)[ranking])
     return hits / np.arange(1, len(hits) + 1)
 
 
-def tpar(scores: Floats, is_outlier: npt.NDArray[np.bool_], alert_rate: float) -> float:
+def tpar(scores: Floats, is_outlier: Mask, alert_rate: float) -> float:
     """Precision among the top ``alert_rate`` of the rows.
 
     >>> tpar(np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, False, True, False]), 0.5)
@@ -25,14 +24,12 @@ def tpar(scores: Floats, is_outlier: npt.NDArray[np.bool_], alert_rate: float) -
     return float(_precisions(scores, is_outlier)[rounded_share(alert_rate, len(scores)) - 1])
 
 
-def tpar_curve(
-    scores: Floats, is_outlier: npt.NDArray[np.bool_], max_rate: float = 0.04
-) -> tuple[Floats, Floats]:
+def tpar_curve(scores: Floats, is_outlier: Mask, max_rate: float = 0.04) -> tuple[Floats, Floats]:
     """Alert rates 1/N, 2/N, … up to ``max_rate``, and the precision at each."""
     count = rounded_share(max_rate, len(scores))
     return np.arange(1, count + 1) / len(scores), _precisions(scores, is_outlier)[:count]
 
 
-def atpar(scores: Floats, is_outlier: npt.NDArray[np.bool_], max_rate: float = 0.01) -> float:
+def atpar(scores: Floats, is_outlier: Mask, max_rate: float = 0.01) -> float:
     """Mean precision among the top 1, 2, … rows up to ``max_rate`` of them: the paper's ATPAR."""
     return float(tpar_curve(scores, is_outlier, max_rate)[1].mean())

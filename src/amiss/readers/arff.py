@@ -106,7 +106,9 @@ def _attribute(line: str, source: Source, number: int) -> Attribute:
     if word == "string":
         return Attribute(name, text=True)
     source.refuse(
-        f"attributes of type {word[:20]} are not read; drop the column from the file", line=number, column=name
+        f"attributes of type {word[:20]} are not read; drop the column from the file",
+        line=number,
+        column=name,
     )
 
 
@@ -271,7 +273,11 @@ class _SparseRows(_Rows):
             row = next(rows, None)
         shape = (len(self.lines), len(self.roles.kept))
         values = sparse.csr_array(
-            (np.array(data, dtype=float), np.array(columns, dtype=np.int32), np.array(starts, dtype=np.int64)),
+            (
+                np.array(data, dtype=float),
+                np.array(columns, dtype=np.int32),
+                np.array(starts, dtype=np.int64),
+            ),
             shape=shape,
         )
         values.sort_indices()
@@ -306,7 +312,9 @@ class _SparseRows(_Rows):
                 self.refuse("the positions of a sparse row must rise", line)
             last = position
         if last >= len(self.attributes):
-            self.refuse(f"position {last} where {len(self.attributes)} attributes are declared (from 0)", line)
+            self.refuse(
+                f"position {last} where {len(self.attributes)} attributes are declared (from 0)", line
+            )
         return pairs
 
     def _quoted_pairs(self, body: str, line: int) -> list[tuple[int, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from amiss.dataset import Floats, Rows
+from amiss.dataset import Floats, Mask, Rows
 from amiss.readers.source import Source
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
@@ -62,10 +62,10 @@ class CellColumn:
         """The number each distinct text stands for; NaN if missing, infinite if it is none."""
         return np.array([_number(text) for text in self._codes])
 
-    def _infinite(self) -> Floats:
+    def _infinite(self) -> Mask:
         return np.array([_is_infinity(text) for text in self._codes], dtype=bool)
 
-    def _categories(self, meaning: Floats, texts: Floats) -> tuple[Floats, tuple[str, ...]]:
+    def _categories(self, meaning: Floats, texts: Mask) -> tuple[Floats, tuple[str, ...]]:
         codes = np.concatenate(self._chunks).astype(np.intp)
         if not self.categorical and not self.output:
             self._refuse_stray_texts(codes, meaning, texts)
@@ -75,7 +75,7 @@ class CellColumn:
         value = np.array([place.get(word, np.nan) for word in words])
         return value[codes], levels
 
-    def _refuse_stray_texts(self, codes: Rows, meaning: Floats, texts: Floats) -> None:
+    def _refuse_stray_texts(self, codes: Rows, meaning: Floats, texts: Mask) -> None:
         is_text = texts[codes]
         present = int((~np.isnan(meaning[codes])).sum())
         if present - is_text.sum() < MOSTLY * present:

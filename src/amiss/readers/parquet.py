@@ -19,13 +19,17 @@ def read_parquet(source: Source, selection: Selection) -> Part:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise MissingDependencyError("Parquet needs pyarrow; install it with pip install 'amiss[io]'") from None
+        raise MissingDependencyError(
+            "Parquet needs pyarrow; install it with pip install 'amiss[io]'"
+        ) from None
     content = io.BytesIO(source.bytes())
     try:
         names = pq.read_schema(content).names
         roles = selection.roles(names, source)
         content.seek(0)
-        wanted = [names[position] for position in sorted({*roles.kept, *([] if roles.id is None else [roles.id])})]
+        wanted = [
+            names[position] for position in sorted({*roles.kept, *([] if roles.id is None else [roles.id])})
+        ]
         frame = pq.read_table(content, columns=wanted)
     except (pa.ArrowException, OSError):
         source.refuse("this is not a Parquet file, or it is damaged")

@@ -42,15 +42,15 @@ class Selection:
         drop: str | Sequence[str] = (),
         categorical: str | Sequence[str] = (),
     ) -> Selection:
-        return cls(
-            None if outputs is None else _items(outputs), id, _items(drop), _items(categorical)
-        )
+        return cls(None if outputs is None else _items(outputs), id, _items(drop), _items(categorical))
 
     def roles(self, names: Sequence[str], source: Source, known: Sequence[str] | None = None) -> Roles:
         """The role of every column of a file; ``known`` are outputs the format itself marks."""
         refuse_duplicates(names, where=f"{source.name}: ")
         if self.id is not None and self.id not in names:
-            source.refuse(f"there is no column {shown(self.id)} to be the id; there are {listed(list(names))}")
+            source.refuse(
+                f"there is no column {shown(self.id)} to be the id; there are {listed(list(names))}"
+            )
         dropped = {name for item in self.drop for name in _matching(item, names, source)}
         gone = dropped | ({self.id} if self.id is not None else set())
         left = [name for name in names if name not in gone]

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, NoReturn, cast
 
 from amiss.errors import DataError, shown
 
@@ -45,13 +45,13 @@ class Source:
             raw: IO[bytes] = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]
         else:
             try:
-                raw = Path(self.path).open("rb")
+                raw = Path(self.path).open("rb")  # noqa: SIM115  the caller closes it
             except FileNotFoundError:
                 self.refuse("there is no such file")
             except IsADirectoryError:
                 self.refuse("this is a folder; name a file in it")
         start = raw.peek(2)[:2]  # type: ignore[attr-defined]
-        return gzip.open(raw, "rb") if start == GZIP_MAGIC else raw
+        return cast(IO[bytes], gzip.open(raw, "rb")) if start == GZIP_MAGIC else raw
 
     def bytes(self) -> bytes:
         with self.open() as stream:

@@ -40,7 +40,8 @@ def read_svmlight(source: Source, selection: Selection) -> Part:
 
 def _parsed(source: Source) -> tuple[list[set[str]], list[int], sparse.csr_array, int]:
     """Labels and line of each row, the inputs, and the number of the first input."""
-    starts, columns, data = [0], [], []
+    starts, columns = [0], list[int]()
+    data: list[float] = []
     labels: list[set[str]] = []
     lines: list[int] = []
     first = 1
