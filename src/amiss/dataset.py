@@ -138,7 +138,7 @@ def encode(cells: Sequence[str | None]) -> tuple[Floats, tuple[str, ...]]:
 
 def as_inputs(X: Any) -> Table:
     """Any supported kind of input as a table; infinite values are refused by name."""
-    table = X if isinstance(X, Table) else as_table(X, prefix="x")
+    table = as_table(X, prefix="x")
     refuse_duplicates(table.names)
     if table.shape[0] == 0:
         raise DataError(f"X has 0 sample(s) (shape={table.shape}) while a minimum of 1 is required.")
@@ -166,12 +166,7 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None) -> Table:
     """
     if Y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    if isinstance(Y, Table):
-        table = Y
-    elif _are_label_lists(Y):
-        table = _binarized(Y, names)
-    else:
-        table = as_table(_column(Y), prefix="y")
+    table = _binarized(Y, names) if _are_label_lists(Y) else as_table(_column(Y), prefix="y")
     refuse_duplicates(table.names)
     if table.shape[1] == 0:
         raise DataError("there is no output column; name at least one")
@@ -217,6 +212,8 @@ def _first(values: Matrix, test: Any) -> tuple[int, int] | None:
 
 def as_table(values: Any, prefix: str = "x") -> Table:
     """Any kind of matrix or frame as a table; nothing but its form is checked."""
+    if isinstance(values, Table):
+        return values
     if sparse.issparse(values):
         _refuse_complex(values.dtype)
         matrix = sparse.csr_array(values, dtype=np.float64)

@@ -25,7 +25,7 @@ from amiss.solver import SharedRows, Solution, solve
 
 Crossfit = Literal["half"] | bool
 
-PATH_TOLERANCE = 1e-5  # enough to compare strengths
+PATH_TOLERANCE = 1e-7  # the held-out log-odds of the path are results, so not too coarse
 FINAL_TOLERANCE = 1e-10
 
 
@@ -93,6 +93,8 @@ def fit_logistic(
         active = np.arange(n_outputs)
         ladder = sorted(strengths, reverse=True)
         for position, strength in enumerate(ladder):
+            if not len(active):
+                break
             before = len(active)
             active = path.follow(active, strength)
             left = before - len(active)

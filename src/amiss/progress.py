@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
+DELAY = 0.5  # seconds before a bar appears: short work needs none
+
 
 class Progress(Protocol):
     """Told how many more steps are done."""
@@ -34,7 +36,7 @@ def bar(label: str, total: int) -> Iterator[Progress]:
     """A bar on standard error that says how much time is left, and leaves no trace."""
     from tqdm import tqdm
 
-    with tqdm(total=total, desc=label, file=sys.stderr, leave=False, delay=0.5) as shown:
+    with tqdm(total=total, desc=label, file=sys.stderr, leave=False, delay=DELAY) as shown:
 
         def advance(steps: int = 1) -> None:
             shown.update(steps)

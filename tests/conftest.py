@@ -1,0 +1,54 @@
+"""What several tests share: small tables with known dependence, the paper's data, the command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+PAPER_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+def make_table(n_rows=240, n_inputs=5, n_outputs=4, seed=0):
+    """Outputs that depend on the inputs and on one another, with some noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_inputs))
+    signal = X @ rng.normal(size=(n_inputs, n_outputs))
+    signal[:, 1:] += signal[:, :1]
+    Y = (signal + 0.7 * rng.normal(size=signal.shape) > 0).astype(float)
+    return X, Y
+
+
+@pytest.fixture
+def table():
+    return make_table()
+
+
+@pytest.fixture(scope="session")
+def paper_data():
+    if not PAPER_DATA.is_dir():
+        pytest.skip("the paper's datasets are not on this machine (../shared/data)")
+    return PAPER_DATA
+
+
+@pytest.fixture
+def amiss(tmp_path):
+    """Run the command as a process in an empty folder."""
+
+    def run(*arguments, stdin=None):
+        done = subprocess.run(
+            [sys.executable, "-c", "from amiss.cli import main; main()", *map(str, arguments)],
+            cwd=tmp_path,
+            input=stdin,
+            capture_output=True,
+            check=False,
+        )
+        return SimpleNamespace(
+            code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode(), raw=done.stdout
+        )
+
+    return run

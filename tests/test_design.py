@@ -1,0 +1,146 @@
+"""Missing values, categories and scales; the content decides, not the container."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
+
+from amiss.dataset import Table, as_inputs
+from amiss.design import SCALINGS, fit_encoding, joint, visible_outputs
+from amiss.errors import DataError
+
+
+def designed(X, scaling="block"):
+    table = as_inputs(X)
+    design = fit_encoding(table, scaling).transform(table)
+    return design.toarray() if sparse.issparse(design) else design
+
+
+def mixed():
+    values = np.array([[1.0, 0, 5], [2.0, 1, np.nan], [4.0, 2, 7], [np.nan, 0, 9]])
+    return Table(values, ("age", "ward", "dose"), {1: ("a", "b", "c")})
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@given(st.integers(0, 1000), st.sampled_from([0.02, 0.2, 0.9]))
+@settings(max_examples=15, deadline=None)
+def test_the_container_does_not_matter(scaling, seed, density):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 12)) * (rng.random((60, 12)) < density)
+    np.testing.assert_array_equal(designed(X, scaling), designed(sparse.csr_array(X), scaling))
+
+
+def test_block_scaling_standardises_dense_inputs_and_divides_by_the_root_of_their_number():
+    X = np.random.default_rng(0).normal(loc=50, scale=[1, 10, 100], size=(200, 3))
+    np.testing.assert_allclose(designed(X), StandardScaler().fit_transform(X) / np.sqrt(3), atol=1e-12)
+
+
+def test_block_scaling_makes_logarithms_of_unit_length_from_sparse_counts():
+    counts = np.zeros((4, 40))
+    counts[0, [1, 5]], counts[1, 2], counts[2, :3] = [3, 9], 1259, 1
+    design = designed(counts)
+    np.testing.assert_allclose(np.linalg.norm(design, axis=1), [1, 1, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(design[0, 1] / design[0, 5], np.log(4) / np.log(10))
+
+
+def test_block_scaling_gives_inputs_the_energy_of_one_column_a_row():
+    X = np.random.default_rng(0).normal(size=(500, 40)) * 1000
+    assert np.mean(np.sum(designed(X) ** 2, axis=1)) == pytest.approx(1)
+
+
+def test_the_other_scalings_do_what_they_are_called():
+    X = np.random.default_rng(0).normal(loc=5, size=(50, 3)) * [1, 10, 100]
+    np.testing.assert_array_equal(designed(X, "none"), X)
+    np.testing.assert_allclose(designed(X, "standard"), StandardScaler().fit_transform(X), atol=1e-12)
+    np.testing.assert_allclose(np.abs(designed(X, "maxabs")).max(axis=0), 1)
+    np.testing.assert_allclose(np.linalg.norm(designed(X, "log-unit"), axis=1), 1)
+
+
+def test_categories_become_columns_and_missing_values_get_the_mean_and_an_indicator():
+    encoding = fit_encoding(mixed(), "none")
+    assert encoding.columns == (
+        "age", "dose", "ward=a", "ward=b", "ward=c", "age is missing", "dose is missing",
+    )  # fmt: skip
+    np.testing.assert_allclose(
+        encoding.transform(mixed()),
+        [
+            [1, 5, 1, 0, 0, 0, 0],
+            [2, 7, 0, 1, 0, 0, 1],
+            [4, 7, 0, 0, 1, 0, 0],
+            [7 / 3, 9, 1, 0, 0, 1, 0],
+        ],
+    )
+
+
+def test_new_rows_are_matched_to_the_levels_of_the_fit_and_a_new_level_is_missing():
+    encoding = fit_encoding(mixed(), "none")
+    new = Table(np.array([[1.0, 0, 5], [1.0, 1, 5]]), ("age", "ward", "dose"), {1: ("c", "zzz")})
+    np.testing.assert_array_equal(encoding.transform(new)[:, 2:5], [[0, 0, 1], [0, 0, 0]])
+
+
+def test_sparse_tables_may_hold_categories():
+    values = np.zeros((40, 30))
+    values[5, 3], values[::3, 7] = 2, 1
+    levels = {7: ("no", "yes"), 3: ("x", "y", "z")}
+    names = tuple(map(str, range(30)))
+    dense = Table(values, names, levels)
+    thin = Table(sparse.csr_array(values), names, levels)
+    a, b = (fit_encoding(t, "block").transform(t) for t in (dense, thin))
+    assert sparse.issparse(a) == sparse.issparse(b)
+    np.testing.assert_array_equal(a.toarray(), b.toarray())
+    other = Table(sparse.csr_array(np.where(values == 1, 0, values + (values == 0))), names, levels)
+    swapped = Table(other.values, names, {7: ("yes", "no"), 3: ("y", "x", "z")})
+    encoding = fit_encoding(thin, "none")
+    np.testing.assert_array_equal(encoding.transform(swapped).toarray()[:, 6], values[:, 7])
+
+
+def test_a_column_that_turned_from_text_to_numbers_is_refused():
+    encoding = fit_encoding(mixed(), "none")
+    with pytest.raises(DataError, match="'ward' held texts"):
+        encoding.transform(Table(np.ones((1, 3)), ("age", "ward", "dose")))
+    with pytest.raises(DataError, match="'dose' held numbers"):
+        encoding.transform(Table(np.zeros((1, 3)), ("age", "ward", "dose"), {1: ("a",), 2: ("b",)}))
+
+
+@pytest.mark.parametrize("scaling", ["block", "standard", "maxabs", "log-unit"])
+@pytest.mark.parametrize("magnitude", [1e-300, 1e-150, 1e150, 1e300])
+def test_any_magnitude_is_scaled_to_finite_numbers(scaling, magnitude):
+    X = np.random.default_rng(0).normal(size=(30, 2)) * [magnitude, 1]
+    design = designed(X, scaling)
+    assert np.isfinite(design).all()
+    if scaling in ("block", "standard"):
+        np.testing.assert_allclose(design[:, 0].std(), design[:, 1].std())
+
+
+def test_unscaled_columns_that_are_too_large_are_refused_by_name():
+    with pytest.raises(DataError, match="'x1'.*scaling='block'"):
+        designed(np.array([[1.0, 1e300], [2.0, 1.0]]), "none")
+
+
+def test_constant_columns_become_zero():
+    X = np.column_stack([np.full(20, 1e9), np.full(20, 0.1), np.arange(20.0)])
+    assert (designed(X)[:, :2] == 0).all()
+
+
+def test_a_column_that_differs_in_every_row_is_refused_as_an_identifier():
+    table = Table(np.arange(30.0)[:, None], ("protein",), {0: tuple(f"P{i}" for i in range(30))})
+    with pytest.raises(DataError, match=r"'protein'.*--id"):
+        fit_encoding(table, "block")
+
+
+def test_parents_are_what_the_paper_says():
+    others, none = visible_outputs("others", 3, None), visible_outputs("none", 3, None)
+    np.testing.assert_array_equal(others, ~np.eye(3, dtype=bool))
+    assert not none.any()
+    chain = visible_outputs("chain", 3, [2, 0, 1])
+    assert {(j, i) for j, i in zip(*np.nonzero(chain), strict=True)} == {(2, 0), (2, 1), (0, 1)}
+
+
+def test_joint_is_inputs_and_outputs_side_by_side():
+    X, Y = np.arange(6.0).reshape(3, 2), np.eye(3)
+    np.testing.assert_array_equal(joint(X, Y), np.hstack([X, Y]))
+    np.testing.assert_array_equal(joint(sparse.csr_array(X), Y).toarray(), np.hstack([X, Y]))

@@ -1,0 +1,361 @@
+"""The detector as a user meets it: kinds of tables, missing outputs, hard cases, invariances."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import make_table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import amiss
+from amiss.errors import DataError
+
+SCORES = ("prod", "rw", "lrw")
+
+
+def fitted(X, Y, **parameters):
+    return amiss.MCODE(**{"n_neighbors": 30, **parameters}).fit(X, Y)
+
+
+def frame(X, Y):
+    return pd.DataFrame(X, columns=[f"in{i}" for i in range(X.shape[1])]), pd.DataFrame(
+        Y, columns=[f"tag{i}" for i in range(Y.shape[1])]
+    )
+
+
+# Kinds of tables
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_every_kind_of_table_gives_the_same_scores(score):
+    X, Y = make_table()
+    expected = fitted(X, Y, score=score).decision_scores_
+    X_pd, Y_pd = frame(X, Y)
+    kinds = [
+        (X.tolist(), Y.astype(int).tolist()),
+        (X.astype(np.float64), Y.astype(bool)),
+        (sparse.csr_matrix(X), sparse.csc_array(Y)),
+        (X_pd, Y_pd),
+        (X_pd, Y_pd.astype("Int8")),
+        (pl.from_pandas(X_pd), pl.from_pandas(Y_pd.astype(bool))),
+        (pa.table(X_pd), pa.table(Y_pd)),
+        (amiss.Table(X, tuple("abcde")), amiss.Table(Y, tuple("wxyz"))),
+        (X, [{f"tag{i}" for i in np.flatnonzero(row)} for row in Y]),
+    ]
+    for inputs, outputs in kinds:
+        np.testing.assert_array_equal(fitted(inputs, outputs, score=score).decision_scores_, expected)
+
+
+def test_names_come_from_the_frame():
+    X, Y = frame(*make_table())
+    model = fitted(X, Y)
+    assert model.output_names_ == ("tag0", "tag1", "tag2", "tag3")
+    assert model.input_names_ == ("in0", "in1", "in2", "in3", "in4")
+    assert list(model.feature_names_in_) == list(X.columns)
+    assert model.n_features_in_ == 5
+
+
+def test_label_lists_name_the_outputs():
+    X, Y = make_table()
+    labels = [[name for name, value in zip("abcd", row, strict=True) if value] for row in Y]
+    model = fitted(X, labels)
+    assert model.output_names_ == tuple("abcd")
+    np.testing.assert_allclose(
+        model.decision_function(X[:5], labels[:5]), fitted(X, Y).decision_function(X[:5], Y[:5])
+    )
+    with pytest.raises(DataError, match="row 1 has a label"):
+        model.decision_function(X[:2], [["a"], ["stranger"]])
+
+
+def test_categories_and_missing_inputs_are_used():
+    rng = np.random.default_rng(0)
+    ward = rng.choice(["surgery", "maternity", "eyes"], size=400)
+    age = rng.normal(50, 20, size=400)
+    Y = np.column_stack([ward == "maternity", (age > 50) ^ (rng.random(400) < 0.1)]).astype(float)
+    Y[11, 0] = 1 - Y[11, 0]
+    age[rng.random(400) < 0.1] = np.nan
+    people = pd.DataFrame({"ward": ward, "age": age})
+    people.loc[5, "ward"] = None
+    model = fitted(people, Y)
+    assert np.argmax(model.decision_scores_) == 11
+    np.testing.assert_array_equal(fitted(pl.from_pandas(people), Y).decision_scores_, model.decision_scores_)
+    as_categories = people.assign(ward=people["ward"].astype("category"))
+    np.testing.assert_array_equal(fitted(as_categories, Y).decision_scores_, model.decision_scores_)
+
+
+def test_a_single_output_may_be_a_vector():
+    X, Y = make_table()
+    np.testing.assert_array_equal(fitted(X, Y[:, 0]).decision_scores_, fitted(X, Y[:, :1]).decision_scores_)
+    named = fitted(X, pd.Series(Y[:, 0], name="flag"))
+    assert named.output_names_ == ("flag",)
+
+
+# Missing outputs
+
+
+def with_holes(seed=0, share=0.15):
+    X, Y = make_table(300, seed=seed)
+    holes = np.random.default_rng(seed).random(Y.shape) < share
+    return X, np.where(holes, np.nan, Y), holes
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("parents", ["others", "chain", "none"])
+def test_missing_outputs_count_nowhere(score, parents):
+    X, Y, holes = with_holes()
+    Y[3] = np.nan
+    holes[3] = True
+    model = fitted(X, Y, score=score, parents=parents)
+    assert np.isfinite(model.decision_scores_).all()
+    assert np.isnan(model.rho_[holes]).all()
+    assert np.isfinite(model.rho_[~holes]).all()
+    assert (model.contributions_[holes] == 0).all()
+    assert model.decision_scores_[3] == 0
+    np.testing.assert_array_equal(model.output_quality_.observed, (~holes).sum(axis=0))
+
+
+def test_a_missing_output_enters_as_a_parent_by_its_expected_value():
+    """y1 copies y0, and y0 is told by x: where y0 is missing, y1's odds follow what x says of y0."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 1))
+    y0 = (x[:, 0] > 0).astype(float)
+    Y = np.column_stack([y0, np.where(rng.random(600) < 0.02, 1 - y0, y0)])
+    Y[rng.random(600) < 0.2, 0] = np.nan
+    model = fitted(x, Y, score="prod", crossfit=False)
+    asked, gone = np.array([[-2.0], [2.0]]), np.array([[np.nan, 1.0], [np.nan, 1.0]])
+    low, high = -model.decision_function(asked, gone) / 2
+    known = -model.contributions(asked, np.array([[0.0, 1.0], [1.0, 1.0]]))[:, 1]
+    np.testing.assert_allclose([low, high], known, atol=0.3)
+    assert high - low > 2
+
+
+def test_rows_with_and_without_holes_compare():
+    X, Y, _ = with_holes(share=0.5)
+    scores = fitted(X, Y, score="prod").decision_scores_
+    present = (~np.isnan(Y)).sum(axis=1)
+    few, many = scores[(present > 0) & (present <= 1)], scores[present >= 3]
+    assert 0.5 < np.mean(few) / np.mean(many) < 2
+
+
+def test_an_output_that_is_missing_everywhere_is_refused_by_name():
+    X, Y = frame(*make_table())
+    Y["tag2"] = np.nan
+    with pytest.raises(DataError, match="'tag2' is missing in every row"):
+        fitted(X, Y)
+
+
+# Hard cases: a finite score, or an error that names the column
+
+HARD = {
+    "constant outputs": lambda X, Y: (X, np.column_stack([Y, np.zeros(len(Y)), np.ones(len(Y))])),
+    "only constant outputs": lambda X, Y: (X, np.zeros_like(Y)),
+    "constant inputs": lambda X, Y: (np.column_stack([X, np.full(len(X), 7.0)]), Y),
+    "only constant inputs": lambda X, Y: (np.ones_like(X), Y),
+    "all-zero inputs": lambda X, Y: (np.zeros_like(X), Y),
+    "one positive": lambda X, Y: (X, np.column_stack([Y, np.arange(len(Y)) == 4])),
+    "one negative": lambda X, Y: (X, np.column_stack([Y, np.arange(len(Y)) != 4])),
+    "an output observed once": lambda X, Y: (
+        X,
+        np.column_stack([Y, np.where(np.arange(len(Y)) == 4, 1, np.nan)]),
+    ),
+    "duplicate rows": lambda X, Y: (np.repeat(X[:5], 40, axis=0), np.repeat(Y[:5], 40, axis=0)),
+    "all rows alike": lambda X, Y: (np.repeat(X[:1], 40, axis=0), np.repeat(Y[:1], 40, axis=0)),
+    "equal outputs": lambda X, Y: (X, np.column_stack([Y, Y, 1 - Y])),
+    "separable": lambda X, Y: (X, (X[:, :4] > 0).astype(float)),
+    "fewer rows than k": lambda X, Y: (X[:12], Y[:12]),
+    "two rows": lambda X, Y: (X[:2], Y[:2]),
+    "one row": lambda X, Y: (X[:1], Y[:1]),
+    "more columns than rows": lambda X, Y: (np.random.default_rng(0).normal(size=(40, 300)), Y[:40]),
+    "huge scale": lambda X, Y: (X * 1e300, Y),
+    "tiny scale": lambda X, Y: (X * 1e-300, Y),
+    "mixed scales": lambda X, Y: (X * 10.0 ** np.arange(-200, 300, 100), Y),
+    "collinear": lambda X, Y: (np.column_stack([X, X, X.sum(axis=1)]), Y),
+    "an input missing everywhere": lambda X, Y: (np.column_stack([X, np.full(len(X), np.nan)]), Y),
+    "float32": lambda X, Y: (X.astype(np.float32), Y.astype(np.float32)),
+    "an empty sparse row": lambda X, Y: (sparse.csr_array(X * (np.arange(len(X)) != 3)[:, None]), Y),
+}
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("case", HARD)
+def test_hard_cases_have_finite_scores(case, score):
+    X, Y = HARD[case](*make_table())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fitted(X, Y, score=score)
+        new = model.decision_function(X, Y)
+    assert np.isfinite(model.decision_scores_).all()
+    assert (model.decision_scores_ >= 0).all()
+    assert np.isfinite(new).all()
+    assert set(model.labels_) <= {0, 1}
+
+
+@given(
+    st.integers(1, 12), st.integers(1, 4), st.integers(1, 4), st.integers(0, 10_000),
+    st.sampled_from([1e-200, 1.0, 1e200]), st.floats(0, 0.6), st.sampled_from(["half", True, False]),
+)  # fmt: skip
+@settings(max_examples=40, deadline=None)
+def test_no_table_however_odd_has_a_score_that_is_not_finite(n, m, d, seed, scale, holes, crossfit):
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((n, m)) < holes, np.nan, rng.integers(-2, 3, size=(n, m)) * scale)
+    Y = np.where(rng.random((n, d)) < holes, np.nan, rng.integers(0, 2, size=(n, d)))
+    try:
+        model = fitted(X, Y, crossfit=crossfit, strengths=(1.0, 0.01))
+    except DataError as refused:
+        assert "missing in every row" in str(refused)
+        return
+    assert np.isfinite(model.decision_scores_).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, Y: (X.assign(in2=np.inf), Y), "row 0, column 'in2': the value is infinite"),
+        (lambda X, Y: (X, Y.assign(tag1=2.0)), "row 0, column 'tag1': an output must be 0, 1 or empty"),
+        (lambda X, Y: (X, Y.assign(tag1="maybe")), "column 'tag1': an output must be"),
+        (lambda X, Y: (X, Y.iloc[:-1]), "X has 240 rows and Y has 239"),
+        (lambda X, Y: (X.assign(when=pd.Timestamp("2020-01-01")), Y), "'when' holds dates"),
+        (lambda X, Y: (pd.concat([X, X[["in0"]]], axis=1).to_numpy(), Y.iloc[:0]), "rows"),
+        (lambda X, Y: (X.assign(name=[f"p{i}" for i in range(240)]), Y), "'name'.*looks like an identifier"),
+    ],
+)
+def test_bad_tables_are_refused_by_place(change, message):
+    X, Y = frame(*make_table())
+    with pytest.raises(DataError, match=message):
+        fitted(*change(X, Y))
+
+
+def test_messages_hold_no_cells():
+    X, Y = frame(*make_table())
+    with pytest.raises(DataError) as refused:
+        fitted(X, Y.assign(tag1="secret"))
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"parents": "all"}, {"score": "sum"}, {"crossfit": "no"}, {"crossfit": 1}, {"scaling": "robust"},
+        {"neighbor_space": "outputs"}, {"weighting": "mean"}, {"contamination": 0}, {"contamination": 0.7},
+        {"cv": 1}, {"n_neighbors": 0}, {"strengths": ()}, {"strengths": (0.0,)}, {"order": [0, 1]},
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_refused_at_fit(parameters):
+    X, Y = make_table(40)
+    (name,) = parameters
+    with pytest.raises(ValueError, match=name):
+        fitted(X, Y, **parameters)
+
+
+# Invariances
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("crossfit", ["half", False])
+def test_row_order_changes_nothing(score, crossfit):
+    X, Y = make_table()
+    X = np.round(X)  # many ties and copies
+    X[100:120], Y[100:120] = X[:20], Y[:20]
+    order = np.random.default_rng(1).permutation(len(X))
+    one, other = (fitted(X[o], Y[o], score=score, crossfit=crossfit) for o in (slice(None), order))
+    np.testing.assert_allclose(other.decision_scores_, one.decision_scores_[order], rtol=1e-12)
+    np.testing.assert_allclose(other.rho_, one.rho_[order], rtol=1e-12)
+    np.testing.assert_allclose(one.decision_scores_[100:120], one.decision_scores_[:20], rtol=1e-9)
+
+
+def test_calling_twice_changes_nothing():
+    X, Y = make_table()
+    model = fitted(X, Y)
+    first = model.decision_scores_.copy(), model.decision_function(X, Y)
+    again = model.decision_function(X, Y)
+    np.testing.assert_array_equal(first[1], again)
+    np.testing.assert_array_equal(first[0], model.decision_scores_)
+    np.testing.assert_array_equal(first[0], model.fit(X, Y).decision_scores_)
+
+
+@pytest.mark.parametrize("density", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("score", SCORES)
+def test_dense_and_sparse_agree(density, score):
+    X, Y = make_table()
+    X = np.abs(X) * (np.random.default_rng(0).random(X.shape) < density)
+    dense, thin = fitted(X, Y, score=score), fitted(sparse.csr_array(X), sparse.csr_array(Y), score=score)
+    np.testing.assert_allclose(dense.decision_scores_, thin.decision_scores_, atol=1e-6)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_batches_of_new_rows_are_scored_like_the_whole(score):
+    X, Y = make_table()
+    Y[5, 1] = np.nan
+    model = fitted(X, Y, score=score)
+    whole = model.decision_function(X, Y)
+    parts = [model.decision_function(X[a : a + 7], Y[a : a + 7]) for a in range(0, len(X), 7)]
+    np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-9)
+
+
+@pytest.mark.parametrize("score", ["prod", "rw"])
+def test_in_sample_scores_are_those_of_the_same_rows_as_new(score):
+    X, Y = make_table()
+    model = fitted(X, Y, score=score, crossfit=False)
+    np.testing.assert_allclose(model.decision_function(X, Y), model.decision_scores_, atol=1e-9)
+
+
+# New rows
+
+
+def test_new_rows_are_matched_by_name():
+    X, Y = frame(*make_table())
+    model = fitted(X, Y)
+    expected = model.decision_function(X, Y)
+    np.testing.assert_allclose(model.decision_function(X[X.columns[::-1]], Y[Y.columns[::-1]]), expected)
+    np.testing.assert_allclose(model.decision_function(X.to_numpy(), Y.to_numpy()), expected)
+    with pytest.raises(DataError, match="input columns.*missing 'in3'; unknown 'other'"):
+        model.decision_function(X.rename(columns={"in3": "other"}), Y)
+    with pytest.raises(DataError, match="output columns.*missing 'tag0'"):
+        model.decision_function(X, Y[["tag1", "tag2", "tag3"]])
+
+
+def test_flags_follow_the_threshold():
+    X, Y = make_table()
+    model = fitted(X, Y, contamination=0.05)
+    assert model.labels_.sum() == 12
+    np.testing.assert_array_equal(model.labels_, model.decision_scores_ > model.threshold_)
+    np.testing.assert_array_equal(model.predict(X, Y), model.decision_function(X, Y) > model.threshold_)
+    np.testing.assert_array_equal(model.fit_predict(X, Y), model.labels_)
+
+
+def test_flipped_outputs_are_found():
+    X, Y = make_table(600, seed=5)
+    rng = np.random.default_rng(0)
+    rows = rng.choice(600, 6, replace=False)
+    Y[rows] = 1 - Y[rows]
+    model = fitted(X, Y)
+    assert len(set(np.argsort(-model.decision_scores_)[:6]) & set(rows)) >= 4
+
+
+def test_a_chain_follows_its_order_by_name_or_number():
+    X, Y = frame(*make_table())
+    by_name = fitted(X, Y, parents="chain", order=["tag3", "tag0", "tag2", "tag1"], crossfit=False)
+    by_number = fitted(X, Y, parents="chain", order=[3, 0, 2, 1], crossfit=False)
+    np.testing.assert_array_equal(by_name.decision_scores_, by_number.decision_scores_)
+    between = by_name._model.coef[5:]
+    assert (between[:, 3] == 0).all()
+    assert np.count_nonzero(between[:, 1]) == 3
+
+
+def test_progress_is_shown_on_standard_error(capsys, monkeypatch):
+    monkeypatch.setattr("amiss.progress.DELAY", 0.0)
+    X, Y = make_table()
+    fitted(X, Y, verbose=True)
+    shown = capsys.readouterr()
+    assert "fitting outputs" in shown.err
+    assert "finding neighbours" in shown.err
+    assert shown.out == ""
+    fitted(X, Y)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,117 @@
+"""Strengths are chosen as by a loop over scikit-learn; out-of-fold means out of fold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import make_table
+from scipy.special import logit
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.svm import LinearSVC
+
+import amiss
+from amiss.design import joint, visible_outputs
+from amiss.estimators import fit_classifiers
+from amiss.folds import stratified_folds
+from amiss.model import combined_log_odds, errors, fit_logistic, log_rho, rho
+
+STRENGTHS = (0.1, 1.0, 10.0, 100.0)
+
+
+def fitted(X, Y, parents="others", folds=5, strengths=STRENGTHS):
+    split = None if folds is None else stratified_folds(Y, np.arange(len(Y), dtype=np.uint64), folds)
+    visible = visible_outputs(parents, Y.shape[1], None)
+    return fit_logistic(X, Y, np.ones(Y.shape, dtype=bool), visible, strengths, split), split, visible
+
+
+def twin(X, Y, i, visible, strength):
+    return LogisticRegression(C=1 / strength, tol=1e-8, max_iter=10_000), joint(X, Y[:, visible[:, i]])
+
+
+@pytest.mark.parametrize("parents", ["others", "chain", "none"])
+def test_strengths_and_held_out_log_odds_are_scikit_learns(parents):
+    X, Y = make_table(200, seed=1)
+    fit, folds, visible = fitted(X, Y, parents)
+    for i in range(Y.shape[1]):
+        held_out = {}
+        for strength in STRENGTHS:
+            model, Z = twin(X, Y, i, visible, strength)
+            f = np.empty(len(Y))
+            for fold in range(5):
+                out = folds[:, i] == fold
+                f[out] = model.fit(Z[~out], Y[~out, i]).decision_function(Z[out])
+            held_out[strength] = np.sum(np.logaddexp(0, f) - Y[:, i] * f), f
+        best = min(held_out, key=lambda strength: held_out[strength][0])
+        assert fit.strength[i] == best
+        np.testing.assert_allclose(fit.out_of_fold[:, i], held_out[best][1], atol=1e-3)
+        model, Z = twin(X, Y, i, visible, best)
+        np.testing.assert_allclose(fit.in_sample[:, i], model.fit(Z, Y[:, i]).decision_function(Z), atol=1e-3)
+
+
+def test_an_output_does_not_see_itself_nor_those_after_it_in_the_chain():
+    X, Y = make_table(100)
+    fit, _, _ = fitted(X, Y, "chain", folds=None, strengths=(1.0,))
+    between = fit.model.coef[X.shape[1] :]
+    assert (between[np.tril_indices(4)] == 0).all()
+    assert (between[np.triu_indices(4, 1)] != 0).all()
+    flipped = Y.copy()
+    flipped[:, 3] = 1 - flipped[:, 3]
+    np.testing.assert_array_equal(fit.model.log_odds(X, Y), fit.model.log_odds(X, flipped))
+
+
+def test_half_is_the_average_of_both_log_odds():
+    X, Y = make_table(100)
+    fit, _, _ = fitted(X, Y)
+    np.testing.assert_array_equal(combined_log_odds(fit, False), fit.in_sample)
+    np.testing.assert_array_equal(combined_log_odds(fit, True), fit.out_of_fold)
+    np.testing.assert_allclose(combined_log_odds(fit, "half"), (fit.in_sample + fit.out_of_fold) / 2)
+
+
+def test_rho_and_error_are_exact_in_both_tails():
+    log_odds, Y = np.array([[800.0, -800.0, 40.0]]), np.array([[1.0, 1.0, 1.0]])
+    np.testing.assert_allclose(log_rho(log_odds, Y), [[0.0, -800.0, -np.exp(-40)]])
+    np.testing.assert_allclose(errors(log_odds, Y), [[0, 1, np.exp(-40)]], atol=1e-300, rtol=1e-10)
+    np.testing.assert_allclose(rho(log_odds, Y) + errors(log_odds, Y), 1)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        GaussianNB(),
+        BernoulliNB(),
+        CalibratedClassifierCV(LinearSVC(), cv=3),
+        HistGradientBoostingClassifier(max_iter=10, random_state=0),
+    ],
+    ids=lambda classifier: type(classifier).__name__,
+)
+@pytest.mark.parametrize("crossfit", [False, True, "half"])
+def test_any_classifier_with_probabilities_can_stand_in(classifier, crossfit):
+    X, Y = make_table(200)
+    Y[7] = 1 - Y[7]
+    for inputs in (X, X * (np.abs(X) > 2)):  # the second is stored sparse
+        model = amiss.MCODE(base_estimator=classifier, crossfit=crossfit, n_neighbors=30).fit(inputs, Y)
+        assert np.isfinite(model.decision_scores_).all()
+        assert np.isfinite(model.decision_function(inputs, Y)).all()
+    assert np.isnan(model.output_quality_.strength).all()
+
+
+def test_a_classifier_sees_its_parents_and_its_held_out_rows_not():
+    X, Y = make_table(120)
+    visible = visible_outputs("others", 4, None)
+    folds = stratified_folds(Y, np.arange(120, dtype=np.uint64), 4)
+    fit = fit_classifiers(GaussianNB(), X, Y, np.ones(Y.shape, dtype=bool), visible, folds)
+    Z = joint(X, Y[:, visible[:, 2]])
+    expected = GaussianNB().fit(Z, Y[:, 2]).predict_proba(Z)[:, 1]
+    np.testing.assert_allclose(fit.in_sample[:, 2], logit(np.clip(expected, 1e-12, 1 - 1e-12)), atol=1e-6)
+    out = folds[:, 2] == 1
+    expected = GaussianNB().fit(Z[~out], Y[~out, 2]).predict_proba(Z[out])[:, 1]
+    np.testing.assert_allclose(fit.out_of_fold[out, 2], logit(np.clip(expected, 1e-12, 1 - 1e-12)), atol=1e-6)
+
+
+def test_a_classifier_without_probabilities_is_refused():
+    X, Y = make_table(50)
+    with pytest.raises(ValueError, match="CalibratedClassifierCV"):
+        amiss.MCODE(base_estimator=LinearSVC()).fit(X, Y)

@@ -1,0 +1,134 @@
+"""The solver finds scikit-learn's optimum, problem by problem, whatever else is in the batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import make_table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from amiss.design import joint, visible_outputs
+from amiss.solver import SharedRows, solve
+
+
+def setting(X, Y):
+    Z = joint(X, Y)
+    allowed = np.vstack([np.ones((X.shape[1], Y.shape[1]), bool), visible_outputs("others", Y.shape[1], None)])
+    return Z, allowed
+
+
+def objective(Z, y, w, coef, intercept, strength):
+    f = Z @ coef + intercept
+    return float(w @ (np.logaddexp(0, f) - y * f) + strength / 2 * coef @ coef)
+
+
+def scikit_learn_objective(Z, y, w, strength, allowed):
+    seen = Z[:, np.flatnonzero(allowed)]
+    twin = LogisticRegression(C=1 / strength, tol=1e-10, max_iter=10_000, solver="newton-cholesky")
+    twin.fit(seen[w > 0], y[w > 0])
+    return objective(seen, y, w, twin.coef_[0], twin.intercept_[0], strength)
+
+
+@pytest.mark.parametrize("strength", [0.01, 1.0, 100.0])
+def test_the_objective_is_scikit_learns(strength):
+    X, Y = make_table()
+    Z, allowed = setting(X, Y)
+    w = np.ones_like(Y)
+    w[:40, 0] = 0
+    solution = solve(SharedRows(Z), Y, w, allowed, np.full(4, strength))
+    assert solution.converged.all()
+    for i in range(4):
+        ours = objective(Z, Y[:, i], w[:, i], solution.coef[:, i], solution.intercept[i], strength)
+        twin = scikit_learn_objective(Z, Y[:, i], w[:, i], strength, allowed[:, i])
+        assert ours == pytest.approx(solution.objective[i], rel=1e-9)
+        assert ours == pytest.approx(twin, rel=1e-7)
+
+
+def test_forbidden_coefficients_are_zero():
+    X, Y = make_table()
+    Z, allowed = setting(X, Y)
+    solution = solve(SharedRows(Z), Y, np.ones_like(Y), allowed, np.ones(4))
+    assert (solution.coef[~allowed] == 0).all()
+    assert (solution.coef[allowed] != 0).all()
+
+
+def test_each_problem_is_solved_as_if_it_were_alone():
+    X, Y = make_table(seed=3)
+    Z, allowed = setting(X, Y)
+    strengths = np.array([0.01, 1.0, 100.0, 1.0])
+    together = solve(SharedRows(Z), Y, np.ones_like(Y), allowed, strengths)
+    for i in range(4):
+        one = slice(i, i + 1)
+        alone = solve(SharedRows(Z), Y[:, one], np.ones((len(Y), 1)), allowed[:, one], strengths[one])
+        np.testing.assert_allclose(alone.coef[:, 0], together.coef[:, i], atol=1e-6)
+
+
+@given(st.integers(0, 1000), st.sampled_from(["more rows", "more columns"]))
+@settings(max_examples=20, deadline=None)
+def test_dense_and_sparse_agree(seed, shape):
+    n_rows, n_inputs = (120, 6) if shape == "more rows" else (30, 60)
+    X, Y = make_table(n_rows, n_inputs, 3, seed)
+    X = X * (np.random.default_rng(seed).random(X.shape) < 0.3)
+    Z, allowed = setting(X, Y)
+    w = np.ones_like(Y)
+    dense = solve(SharedRows(Z), Y, w, allowed, np.ones(3))
+    thin = solve(SharedRows(sparse.csr_array(Z)), Y, w, allowed, np.ones(3))
+    np.testing.assert_allclose(dense.coef, thin.coef, atol=1e-6)
+    assert dense.converged.all()
+    assert thin.converged.all()
+
+
+def test_threads_and_blocks_do_not_change_the_answer(monkeypatch):
+    X, Y = make_table(3000)
+    Z, allowed = setting(X, Y)
+    one = solve(SharedRows(Z, n_jobs=1), Y, np.ones_like(Y), allowed, np.ones(4))
+    two = solve(SharedRows(Z, n_jobs=2), Y, np.ones_like(Y), allowed, np.ones(4))
+    np.testing.assert_array_equal(one.coef, two.coef)
+    monkeypatch.setattr("amiss.solver.BLOCK_ROWS", 170)
+    monkeypatch.setattr("amiss.solver.BATCH_BYTES", 3 * 8 * 3000)
+    small = solve(SharedRows(Z), Y, np.ones_like(Y), allowed, np.ones(4))
+    np.testing.assert_allclose(small.coef, one.coef, atol=1e-7)
+
+
+def test_one_sided_targets_get_the_smoothed_base_rate():
+    X, _ = make_table()
+    Y = np.column_stack([np.zeros(len(X)), np.ones(len(X))])
+    solution = solve(SharedRows(X), Y, np.ones_like(Y), np.ones((5, 2), bool), np.ones(2))
+    assert (solution.coef == 0).all()
+    np.testing.assert_allclose(1 / (1 + np.exp(-solution.intercept)), [0.5 / 241, 240.5 / 241])
+    assert solution.converged.all()
+
+
+def test_no_rows_at_all_give_even_odds():
+    X, Y = make_table()
+    solution = solve(SharedRows(X), Y, np.zeros_like(Y), np.ones((5, 4), bool), np.ones(4))
+    assert (solution.intercept == 0).all()
+
+
+def test_separable_rare_and_badly_scaled_problems_converge():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 6)) * 10.0 ** np.array([-6, -3, 0, 0, 3, 6])
+    Y = np.column_stack([X[:, 2] > 0, np.arange(500) == 7, X[:, 5] > 0]).astype(float)
+    for strength in (1e-3, 1.0, 1e3):
+        solution = solve(SharedRows(X), Y, np.ones_like(Y), np.ones((6, 3), bool), np.full(3, strength))
+        assert np.isfinite(solution.coef).all()
+        assert solution.converged.all()
+        # scikit-learn's solvers give up on these scales, so optimality is checked by its definition.
+        p = expit(X @ solution.coef + solution.intercept)
+        slope = X.T @ (p - Y) + strength * solution.coef
+        assert (np.abs(slope) <= 1e-6 * np.abs(X).sum(axis=0)[:, None]).all()
+        assert (np.abs((p - Y).sum(axis=0)) <= 1e-6 * len(X)).all()
+
+
+def test_a_start_at_the_optimum_is_done_at_once():
+    X, Y = make_table()
+    Z, allowed = setting(X, Y)
+    rows, w = SharedRows(Z), np.ones_like(Y)
+    cold = solve(rows, Y, w, allowed, np.ones(4))
+    warm = solve(rows, Y, w, allowed, np.ones(4), start=(cold.coef, cold.intercept))
+    assert warm.n_iter.max() <= 1
+    np.testing.assert_allclose(warm.coef, cold.coef, atol=1e-7)
