@@ -27,7 +27,7 @@ def test_texts_are_categories_and_missing_is_missing():
     table = as_inputs(np.array([["b", 1.5], [None, 2], ["a", np.nan]], dtype=object))
     assert table.levels == {0: ("a", "b")}
     np.testing.assert_array_equal(table.values, [[1, 1.5], [np.nan, 2], [0, np.nan]])
-    assert encode(["x", "x"]) [1] == ("x",)
+    assert encode(["x", "x"])[1] == ("x",)
 
 
 @pytest.mark.parametrize(

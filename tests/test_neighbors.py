@@ -18,7 +18,9 @@ def test_the_nearest_rows_are_scikit_learns(form, monkeypatch):
     twin = NearestNeighbors(n_neighbors=10).fit(rows)
     found = NearestRows(form(rows))
     np.testing.assert_array_equal(found.find(10, n_jobs=2), twin.kneighbors(return_distance=False))
-    np.testing.assert_array_equal(found.find(10, form(queries)), twin.kneighbors(queries, return_distance=False))
+    np.testing.assert_array_equal(
+        found.find(10, form(queries)), twin.kneighbors(queries, return_distance=False)
+    )
 
 
 def test_a_row_is_not_its_own_neighbour_even_among_copies():

@@ -35,7 +35,9 @@ def test_every_quantity_is_the_papers(form, space, seed):
     weights = {"prod": 1, "rw": paper.global_weights(rho), "lrw": paper.local_weights(rho, points, 20)}
     for name, model in models.items():
         np.testing.assert_allclose(model.rho_, rho, atol=1e-9)
-        np.testing.assert_allclose(model.weights_, np.broadcast_to(weights[name], model.weights_.shape), rtol=1e-8)
+        np.testing.assert_allclose(
+            model.weights_, np.broadcast_to(weights[name], model.weights_.shape), rtol=1e-8
+        )
         np.testing.assert_allclose(model.decision_scores_, paper.score(rho, weights[name]), rtol=1e-8)
         np.testing.assert_allclose(model.contributions_.sum(axis=1), model.decision_scores_, rtol=1e-12)
 
@@ -70,9 +72,7 @@ def test_missing_outputs_are_left_out_of_the_means():
     np.testing.assert_allclose(1 / global_weights(errors, seen), [0.2, 0.5])
     near = np.array([[1, 2], [0, 2], [0, 1]])
     # The first row's neighbours show nothing of the second output: the global mean stands in.
-    np.testing.assert_allclose(
-        1 / local_weights(errors, seen, near), [[0.25, 0.5], [0.15, 0.5], [0.2, 0.5]]
-    )
+    np.testing.assert_allclose(1 / local_weights(errors, seen, near), [[0.25, 0.5], [0.15, 0.5], [0.2, 0.5]])
     no_neighbours = np.empty((3, 0), dtype=int)
     np.testing.assert_allclose(1 / local_weights(errors, seen, no_neighbours), [[0.2, 0.5]] * 3)
 

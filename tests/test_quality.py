@@ -71,7 +71,12 @@ def test_outputs_below_a_skill_are_excluded():
 
 @pytest.mark.parametrize(
     ("exclude", "message"),
-    [(["nobody"], "'nobody'"), ([7], "'7'"), (["y0", "y1", "y2", "y3"], "leave at least one"), (1.0, "lower exclude")],
+    [
+        (["nobody"], "'nobody'"),
+        ([7], "'7'"),
+        (["y0", "y1", "y2", "y3"], "leave at least one"),
+        (1.0, "lower exclude"),
+    ],
 )
 def test_an_exclusion_that_makes_no_sense_is_refused(exclude, message):
     X, Y = make_table()

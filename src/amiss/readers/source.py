@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import io
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NoReturn, cast
+from typing import IO, Any, NoReturn
 
 from amiss.errors import DataError, shown
 
@@ -39,19 +39,21 @@ class Source:
         place += f", column {shown(column)}" if column is not None else ""
         raise DataError(f"{place}: {problem}")
 
-    def open(self) -> IO[bytes]:
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
         """The bytes, unzipped if they are gzipped."""
-        if self.path == "-":
-            raw: IO[bytes] = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]
-        else:
-            try:
-                raw = Path(self.path).open("rb")  # noqa: SIM115  the caller closes it
-            except FileNotFoundError:
-                self.refuse("there is no such file")
-            except IsADirectoryError:
-                self.refuse("this is a folder; name a file in it")
-        start = raw.peek(2)[:2]  # type: ignore[attr-defined]
-        return cast(IO[bytes], gzip.open(raw, "rb")) if start == GZIP_MAGIC else raw
+        with ExitStack() as opened:
+            raw: Any = sys.stdin.buffer
+            if self.path != "-":
+                try:
+                    raw = opened.enter_context(Path(self.path).open("rb"))
+                except FileNotFoundError:
+                    self.refuse("there is no such file")
+                except IsADirectoryError:
+                    self.refuse("this is a folder; name a file in it")
+            if raw.peek(2)[:2] == GZIP_MAGIC:
+                raw = opened.enter_context(gzip.open(raw, "rb"))
+            yield raw
 
     def bytes(self) -> bytes:
         with self.open() as stream:
