@@ -117,7 +117,7 @@ def test_any_magnitude_is_scaled_to_finite_numbers(scaling, magnitude):
 
 
 def test_unscaled_columns_that_are_too_large_are_refused_by_name():
-    with pytest.raises(DataError, match="'x1'.*scaling='block'"):
+    with pytest.raises(DataError, match=r"'x1'.*scaling='block'"):
         designed(np.array([[1.0, 1e300], [2.0, 1.0]]), "none")
 
 

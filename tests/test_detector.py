@@ -315,9 +315,9 @@ def test_new_rows_are_matched_by_name():
     expected = model.decision_function(X, Y)
     np.testing.assert_allclose(model.decision_function(X[X.columns[::-1]], Y[Y.columns[::-1]]), expected)
     np.testing.assert_allclose(model.decision_function(X.to_numpy(), Y.to_numpy()), expected)
-    with pytest.raises(DataError, match="input columns.*missing 'in3'; unknown 'other'"):
+    with pytest.raises(DataError, match=r"input columns.*missing 'in3'; unknown 'other'"):
         model.decision_function(X.rename(columns={"in3": "other"}), Y)
-    with pytest.raises(DataError, match="output columns.*missing 'tag0'"):
+    with pytest.raises(DataError, match=r"output columns.*missing 'tag0'"):
         model.decision_function(X, Y[["tag1", "tag2", "tag3"]])
 
 

@@ -1,8 +1,8 @@
 """scikit-learn's own estimator checks, where they apply to an estimator that takes Y.
 
 The checks make up targets of their own (classes 0 to 2, floats), so they run on a detector whose
-``fit`` first turns such a target into 0/1, and which scores rows as if all their outputs were 0. What cannot apply is listed with its reason, and a
-check that is listed but passes is an error too.
+``fit`` first turns such a target into 0/1, and which scores rows as if all their outputs were 0.
+What cannot apply is listed with its reason, and a check that is listed but passes is an error too.
 """
 
 from __future__ import annotations
