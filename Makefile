@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 
 demo: $(VENV)/.core  ## set up, then find the falsified tags of the bundled digits
 	$(BIN)/amiss demo --save demo
-	$(BIN)/amiss find demo/digits.csv --outputs 'tag_*' --id picture -o demo/found.csv
+	$(BIN)/amiss find demo/digits.csv --outputs 'tag_*' --id picture --top 5 --reasons 2 -o demo/found.csv
 
 test: $(VENV)/.dev  ## set up, then run the tests
 	$(BIN)/pytest
