@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+ENVIRONMENT = {**os.environ, "COLUMNS": "110"}
 PAPER_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -43,6 +45,7 @@ def amiss(tmp_path):
         done = subprocess.run(
             [sys.executable, "-c", "from amiss.cli import main; main()", *map(str, arguments)],
             cwd=tmp_path,
+            env=ENVIRONMENT,
             input=stdin,
             capture_output=True,
             check=False,

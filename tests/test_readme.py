@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ENVIRONMENT
 
 README = Path(__file__).parents[1] / "README.md"
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -31,7 +32,7 @@ def run(command, folder):
     python = f"{sys.executable} -c 'from amiss.cli import main; main()'"
     done = subprocess.run(
         ["bash", "-c", re.sub(r"^amiss\b", python, command)],
-        cwd=folder, capture_output=True, text=True, check=True,
+        cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return done.stdout
 

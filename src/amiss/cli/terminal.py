@@ -12,6 +12,7 @@ from amiss.ranking import RankedRow, Reason, ranked_rows
 
 LONGEST_ID = 24
 LONGEST_OUTPUT = 32
+REASONS = "what does not fit (probability of the value, share of the score)"
 
 
 def printable(text: str, longest: int) -> str:
@@ -37,7 +38,7 @@ def top_table(detector: MCODE, data: Dataset, n_rows: int, n_reasons: int) -> st
         return ""
     rows = list(ranked_rows(detector, data.Y, data.ids, n_reasons, n_rows))
     with_ids = data.ids is not None
-    head = ["rank", "row", *(["id"] if with_ids else []), "score", "", "what does not fit (probability of the value, share of the score)"]
+    head = ["rank", "row", *(["id"] if with_ids else []), "score", "", REASONS]
     lines = [head, *([*_cells(row, with_ids), _sentence(row)] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
     room = shutil.get_terminal_size((110, 24)).columns
