@@ -10,6 +10,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no clock", deadline=None)
+settings.load_profile("no clock")
 
 ENVIRONMENT = {**os.environ, "COLUMNS": "110"}
 PAPER_DATA = Path(__file__).parents[2] / "shared" / "data"

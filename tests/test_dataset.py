@@ -53,7 +53,7 @@ def test_outputs_come_in_many_forms(Y, values):
 @pytest.mark.parametrize(
     ("Y", "message"),
     [
-        (np.array([[0, 1], [0.5, 1]]), "row 1, column 'y0': an output must be 0, 1 or empty"),
+        (np.array([[0, 1], [0.5, 1]]), "row 1, column 'y0': an output must be 0 or 1"),
         (sparse.csr_array([[0, 0], [0, 3]]), "row 1, column 'y1'"),
         (np.empty((3, 0)), "no output column"),
         (pd.DataFrame([[1, 0]], columns=["a", "a"]).to_numpy() * 2, "row 0, column 'y0'"),

@@ -40,10 +40,10 @@ def test_block_scaling_standardises_dense_inputs_and_divides_by_the_root_of_thei
 
 
 def test_block_scaling_makes_logarithms_of_unit_length_from_sparse_counts():
-    counts = np.zeros((4, 40))
+    counts = np.zeros((9, 40))
     counts[0, [1, 5]], counts[1, 2], counts[2, :3] = [3, 9], 1259, 1
     design = designed(counts)
-    np.testing.assert_allclose(np.linalg.norm(design, axis=1), [1, 1, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(design, axis=1), [1, 1, 1, 0, 0, 0, 0, 0, 0], atol=1e-12)
     np.testing.assert_allclose(design[0, 1] / design[0, 5], np.log(4) / np.log(10))
 
 
@@ -144,3 +144,43 @@ def test_joint_is_inputs_and_outputs_side_by_side():
     X, Y = np.arange(6.0).reshape(3, 2), np.eye(3)
     np.testing.assert_array_equal(joint(X, Y), np.hstack([X, Y]))
     np.testing.assert_array_equal(joint(sparse.csr_array(X), Y).toarray(), np.hstack([X, Y]))
+
+
+def test_a_few_rare_flags_leave_the_other_columns_alone():
+    rng = np.random.default_rng(0)
+    age, flags = rng.normal(50, 20, size=(300, 1)), (rng.random((300, 6)) < 0.03).astype(float)
+    design = designed(np.hstack([age, flags]))
+    np.testing.assert_allclose(design[:, :1], StandardScaler().fit_transform(age), atol=1e-12)
+    lengths = np.linalg.norm(design[:, 1:], axis=1)
+    np.testing.assert_allclose(lengths[flags.any(axis=1)], 1)
+    assert (lengths[~flags.any(axis=1)] == 0).all()
+
+
+def test_constant_columns_do_not_weaken_the_others():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    np.testing.assert_allclose(designed(np.hstack([X, np.ones((100, 50))]))[:, :3], designed(X))
+
+
+def test_new_rows_off_every_scale_stay_finite():
+    encoding = fit_encoding(as_inputs(np.array([[1e-300], [2e-300], [4e-300]])), "block")
+    assert np.isfinite(encoding.transform(as_inputs(np.array([[1e10]])))).all()
+
+
+def test_declared_levels_that_do_not_occur_make_no_identifier():
+    levels = {0: tuple(f"L{i}" for i in range(50))}
+    fit_encoding(Table(np.arange(60.0)[:, None] % 3, ("kind",), levels), "block")
+
+
+def test_a_new_column_of_nothing_but_missing_texts_is_no_column_of_numbers():
+    encoding = fit_encoding(mixed(), "none")
+    new = encoding.transform(Table(np.array([[1.0, np.nan, 5]]), ("age", "ward", "dose")))
+    np.testing.assert_array_equal(new[0, 2:5], 0)
+
+
+def test_the_users_matrix_is_left_as_it_was():
+    matrix = sparse.csr_array(np.eye(30))
+    matrix.data[3] = 0
+    before = matrix.data.copy(), matrix.indices.copy()
+    designed(matrix)
+    np.testing.assert_array_equal(matrix.data, before[0])
+    np.testing.assert_array_equal(matrix.indices, before[1])

@@ -13,6 +13,8 @@ from conftest import make_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.svm import LinearSVC
 
 import amiss
 from amiss.errors import DataError
@@ -74,6 +76,17 @@ def test_label_lists_name_the_outputs():
         model.decision_function(X[:2], [["a"], ["stranger"]])
 
 
+def test_label_lists_stay_label_lists_in_new_rows_whatever_they_look_like():
+    X, Y = make_table()
+    model = fitted(X, [{i for i, value in enumerate(row) if value} for row in Y[:, :2]])
+    assert model.output_names_ == ("0", "1")
+    plain = fitted(X, Y[:, :2])
+    for labels, row in (([1, 0], [1, 1]), ([], [0, 0]), ([1], [0, 1])):
+        np.testing.assert_allclose(
+            model.decision_function(X[:1], [labels]), plain.decision_function(X[:1], np.array([row]))
+        )
+
+
 def test_categories_and_missing_inputs_are_used():
     rng = np.random.default_rng(0)
     ward = rng.choice(["surgery", "maternity", "eyes"], size=400)
@@ -88,6 +101,51 @@ def test_categories_and_missing_inputs_are_used():
     np.testing.assert_array_equal(fitted(pl.from_pandas(people), Y).decision_scores_, model.decision_scores_)
     as_categories = people.assign(ward=people["ward"].astype("category"))
     np.testing.assert_array_equal(fitted(as_categories, Y).decision_scores_, model.decision_scores_)
+
+
+def test_frames_of_every_dialect():
+    X, Y = make_table()
+    expected = fitted(X, Y).decision_scores_
+    table = pa.table({f"in{i}": X[:, i] for i in range(5)})
+    for inputs in (pd.DataFrame(X), table.to_batches()[0], np.ma.masked_array(X)):
+        np.testing.assert_array_equal(fitted(inputs, Y).decision_scores_, expected)
+    one = fitted(X, Y[:, 0]).decision_scores_
+    for series in (pd.Series(Y[:, 0], name="flag"), pl.Series("flag", Y[:, 0]), pa.chunked_array([Y[:, 0]])):
+        np.testing.assert_array_equal(fitted(X, series).decision_scores_, one)
+
+
+def test_numbers_declared_as_categories_are_categories():
+    month = np.arange(200) % 7
+    Y = np.isin(month, [1, 4, 5]).astype(float)[:, None]
+    texts = pd.DataFrame({"month": [f"{m}" for m in month]})
+    codes = pd.DataFrame({"month": pd.Categorical(month)})
+    chunks = pa.table({"month": pa.array(month).dictionary_encode()})
+    expected = fitted(texts, Y).decision_scores_
+    for inputs in (codes, chunks):
+        np.testing.assert_array_equal(fitted(inputs, Y).decision_scores_, expected)
+
+
+def test_missing_texts_and_truths_of_pandas():
+    X, Y = make_table()
+    words = pd.Series(np.where(X[:, 0] > 0, "a", "b"), dtype="string").mask(np.arange(240) % 5 == 0)
+    plain = words.astype(object).where(words.notna(), None)
+    flags = pd.Series(Y[:, 0] == 1, dtype="boolean", name="flag").mask(np.arange(240) % 7 == 0)
+    np.testing.assert_array_equal(
+        fitted(pd.DataFrame({"w": words}), flags).decision_scores_,
+        fitted(pd.DataFrame({"w": plain}), flags.to_numpy(dtype=float, na_value=np.nan)).decision_scores_,
+    )
+
+
+def test_low_cardinality_tables_are_modelled():
+    """Copies of a row must not be kept out of one another's training: there may be nothing else."""
+    rng = np.random.default_rng(0)
+    ward, sex = rng.integers(0, 5, 1000), rng.integers(0, 2, 1000)
+    X = pd.DataFrame({"ward": [f"w{w}" for w in ward], "sex": [f"s{s}" for s in sex]})
+    Y = np.column_stack([ward < 2, sex, (ward == 3)]).astype(float)
+    rows = rng.choice(1000, 10, replace=False)
+    Y[rows, rng.integers(0, 3, 10)] = 1 - Y[rows, rng.integers(0, 3, 10)]
+    model = fitted(X, Y)
+    assert (model.output_quality_.skill > 0.8).all()
 
 
 def test_a_single_output_may_be_a_vector():
@@ -121,7 +179,7 @@ def test_missing_outputs_count_nowhere(score, parents):
     np.testing.assert_array_equal(model.output_quality_.observed, (~holes).sum(axis=0))
 
 
-def test_a_missing_output_enters_as_a_parent_by_its_expected_value():
+def test_a_missing_output_enters_as_a_parent_by_its_expected_value_given_the_inputs():
     """y1 copies y0, and y0 is told by x: where y0 is missing, y1's odds follow what x says of y0."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(600, 1))
@@ -134,6 +192,25 @@ def test_a_missing_output_enters_as_a_parent_by_its_expected_value():
     known = -model.contributions(asked, np.array([[0.0, 1.0], [1.0, 1.0]]))[:, 1]
     np.testing.assert_allclose([low, high], known, atol=0.3)
     assert high - low > 2
+
+
+def test_a_missing_output_does_not_let_another_predict_itself():
+    """x is noise and y0 says little of y1; were y0 filled in with y1's help, y1 would seem well predicted."""
+    rng = np.random.default_rng(0)
+    x, y1 = rng.normal(size=(600, 2)), (rng.random(600) < 0.5).astype(float)
+    y0 = np.where(rng.random(600) < 0.3, 1 - y1, y1)
+    skills = []
+    for share in (0.0, 0.9):
+        Y = np.column_stack([np.where(rng.random(600) < share, np.nan, y0), y1])
+        skills.append(fitted(x, Y, crossfit=True, score="prod").output_quality_["y1"]["skill"])
+    assert skills[1] < skills[0]
+
+
+@pytest.mark.parametrize("score", ["prod", "rw"])
+def test_rows_with_holes_score_alike_in_the_fit_and_as_new_rows(score):
+    X, Y, _ = with_holes()
+    model = fitted(X, Y, score=score, crossfit=False)
+    np.testing.assert_allclose(model.decision_function(X, Y), model.decision_scores_, atol=1e-8)
 
 
 def test_rows_with_and_without_holes_compare():
@@ -197,6 +274,19 @@ def test_hard_cases_have_finite_scores(case, score):
     assert set(model.labels_) <= {0, 1}
 
 
+@pytest.mark.parametrize("scaling", ["none", "standard", "maxabs", "log-unit"])
+@pytest.mark.parametrize("case", HARD)
+def test_hard_cases_have_finite_scores_in_every_scaling(case, scaling):
+    X, Y = HARD[case](*make_table(80))
+    try:
+        model = fitted(X, Y, scaling=scaling, strengths=(1.0,))
+    except DataError as refused:
+        assert scaling == "none"
+        assert "too large to fit unscaled" in str(refused)
+        return
+    assert np.isfinite(model.decision_scores_).all()
+
+
 @given(
     st.integers(1, 12), st.integers(1, 4), st.integers(1, 4), st.integers(0, 10_000),
     st.sampled_from([1e-200, 1.0, 1e200]), st.floats(0, 0.6), st.sampled_from(["half", True, False]),
@@ -218,7 +308,7 @@ def test_no_table_however_odd_has_a_score_that_is_not_finite(n, m, d, seed, scal
     ("change", "message"),
     [
         (lambda X, Y: (X.assign(in2=np.inf), Y), "row 0, column 'in2': the value is infinite"),
-        (lambda X, Y: (X, Y.assign(tag1=2.0)), "row 0, column 'tag1': an output must be 0, 1 or empty"),
+        (lambda X, Y: (X, Y.assign(tag1=2.0)), "row 0, column 'tag1': an output must be 0 or 1"),
         (lambda X, Y: (X, Y.assign(tag1="maybe")), "column 'tag1': an output must be"),
         (lambda X, Y: (X, Y.iloc[:-1]), "X has 240 rows and Y has 239"),
         (lambda X, Y: (X.assign(when=pd.Timestamp("2020-01-01")), Y), "'when' holds dates"),
@@ -244,7 +334,7 @@ def test_messages_hold_no_cells():
     [
         {"parents": "all"}, {"score": "sum"}, {"crossfit": "no"}, {"crossfit": 1}, {"scaling": "robust"},
         {"neighbor_space": "outputs"}, {"weighting": "mean"}, {"contamination": 0}, {"contamination": 0.7},
-        {"cv": 1}, {"n_neighbors": 0}, {"strengths": ()}, {"strengths": (0.0,)}, {"order": [0, 1]},
+        {"cv": 1}, {"cv": 2.5}, {"exclude": 1}, {"n_neighbors": 2.5}, {"n_neighbors": 0}, {"strengths": ()}, {"strengths": (0.0,)}, {"order": [0, 1]},
     ],
 )  # fmt: skip
 def test_bad_parameters_are_refused_at_fit(parameters):
@@ -315,6 +405,9 @@ def test_new_rows_are_matched_by_name():
     expected = model.decision_function(X, Y)
     np.testing.assert_allclose(model.decision_function(X[X.columns[::-1]], Y[Y.columns[::-1]]), expected)
     np.testing.assert_allclose(model.decision_function(X.to_numpy(), Y.to_numpy()), expected)
+    numbered = X.set_axis([f"x{i}" for i in range(5)], axis=1)
+    other = fitted(numbered, Y)
+    np.testing.assert_allclose(other.decision_function(numbered[numbered.columns[::-1]], Y), expected)
     with pytest.raises(DataError, match=r"input columns.*missing 'in3'; unknown 'other'"):
         model.decision_function(X.rename(columns={"in3": "other"}), Y)
     with pytest.raises(DataError, match=r"output columns.*missing 'tag0'"):
@@ -347,6 +440,19 @@ def test_a_chain_follows_its_order_by_name_or_number():
     between = by_name._model.coef[5:]
     assert (between[:, 3] == 0).all()
     assert np.count_nonzero(between[:, 1]) == 3
+
+
+@pytest.mark.parametrize("seed", [None, np.random.RandomState(3), np.random.default_rng(3), np.int64(4)])
+def test_any_kind_of_seed(seed):
+    X, Y = make_table(60)
+    assert np.isfinite(fitted(X, Y, random_state=seed).decision_scores_).all()
+
+
+def test_a_classifier_that_fails_is_named_with_its_output():
+    X, Y = frame(*make_table())
+    Y["rare"] = (np.arange(240) == 3).astype(float)
+    with pytest.raises(DataError, match="output 'rare', which is 1 in 1 rows and 0 in 239"):
+        fitted(X, Y, base_estimator=CalibratedClassifierCV(LinearSVC(), cv=3), crossfit=False)
 
 
 def test_progress_is_shown_on_standard_error(capsys, monkeypatch):

@@ -54,9 +54,7 @@ def test_excluded_outputs_leave_the_score_but_stay_parents():
     np.testing.assert_array_equal(whole.rho_, without.rho_)
     assert (without.contributions_[:, [0, 2]] == 0).all()
     np.testing.assert_allclose(without.contributions_[:, [1, 3]], whole.contributions_[:, [1, 3]])
-    np.testing.assert_allclose(
-        without.decision_scores_, whole.contributions_[:, [1, 3]].sum(axis=1), rtol=1e-12
-    )
+    np.testing.assert_allclose(without.decision_scores_, whole.contributions_[:, [1, 3]].sum(axis=1), rtol=1e-12)
     assert list(without.output_quality_.excluded) == [True, False, True, False]
 
 
@@ -75,7 +73,7 @@ def test_outputs_below_a_skill_are_excluded():
         (["nobody"], "'nobody'"),
         ([7], "'7'"),
         (["y0", "y1", "y2", "y3"], "leave at least one"),
-        (1.0, "lower exclude"),
+        (1.0, "ask for less"),
     ],
 )
 def test_an_exclusion_that_makes_no_sense_is_refused(exclude, message):

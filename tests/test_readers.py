@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import traceback
 
 import arff as liac
 import numpy as np
@@ -98,6 +99,29 @@ def test_true_and_false_are_outputs_too(tmp_path):
     np.testing.assert_array_equal(read_text(tmp_path, "a,y\n1,True\n2,false\n3,\n").Y.values[:2, 0], [1, 0])
 
 
+def test_decimal_commas_between_semicolons(tmp_path):
+    data = read_text(tmp_path, "a;b;y\n0,5;1.5;0\n-1,25;2;1\n")
+    np.testing.assert_array_equal(data.X.values, [[0.5, 1.5], [-1.25, 2]])
+
+
+@pytest.mark.parametrize("cell", ["1_1", "１２", "63 kg"])
+def test_what_python_but_nobody_else_takes_for_a_number_is_a_text(tmp_path, cell):
+    assert read_text(tmp_path, f"a,y\n{cell},0\nb,1\n").X.levels
+
+
+def test_half_numbers_half_texts_are_refused_where_there_are_many_numbers(tmp_path):
+    rows = [f"{'unknown' if i % 3 == 0 else i},{i % 2}" for i in range(90)]
+    with pytest.raises(DataError, match=r"line 2, column 'age': this is not a number"):
+        read_text(tmp_path, "age,y\n" + "\n".join(rows))
+    few = [f"{'other' if i % 3 == 0 else i % 7},{i % 2}" for i in range(90)]
+    assert read_text(tmp_path, "kind,y\n" + "\n".join(few)).X.levels
+
+
+def test_old_macintosh_line_ends(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,y\r1,0\r2,1\r")
+    np.testing.assert_array_equal(amiss.read(tmp_path / "t.csv", outputs="y").X.values, [[1], [2]])
+
+
 # Choosing columns
 
 
@@ -106,6 +130,7 @@ def test_true_and_false_are_outputs_too(tmp_path):
     [
         ("tag_a", ["tag_a"]), ("tag_*", ["tag_a", "tag_b"]), ("last:2", ["tag_a", "tag_b"]),
         ("first:1", ["age"]), ("tag_b,tag_a", ["tag_a", "tag_b"]), (["tag_b"], ["tag_b"]),
+        (["tag_b", "tag_a"], ["tag_a", "tag_b"]), ("tag_a, tag_b", ["tag_a", "tag_b"]),
     ],
 )  # fmt: skip
 def test_outputs_are_chosen_by_name_glob_or_place(tmp_path, outputs, found):
@@ -124,15 +149,21 @@ def test_an_exact_name_comes_before_a_glob(tmp_path):
     assert data.output_names == ("y[1]",)
 
 
+def test_a_name_with_a_comma_is_a_name(tmp_path):
+    assert read_text(tmp_path, 'a,"y,1"\n1,0\n2,1\n', outputs="y,1").output_names == ("y,1",)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (
             {"outputs": "tag_z"},
-            r"people\.csv: no column is named or matches 'tag_z'; there are 'name', 'age'",
+            r"people\.csv: no column is named or matches 'tag_z'; did you mean 'tag_b', 'tag_a'",
         ),
         ({"outputs": "tag_*", "id": "nobody"}, "no column 'nobody' to be the id"),
         ({"outputs": "tag_*", "drop": "nobody"}, "no column is named or matches 'nobody'"),
+        ({"outputs": "tag_*", "categorical": "wrd"}, "matches 'wrd'; did you mean 'ward'"),
+        ({"outputs": "Tag_*"}, "did you mean 'tag_a', 'tag_b'"),
         ({"outputs": "last:9"}, "there are 5 columns"),
         ({"outputs": "last:x"}, "give a number of columns"),
         ({"outputs": "*"}, "every column is an output"),
@@ -233,9 +264,7 @@ def test_arff_is_read_as_liac_arff_reads_it(tmp_path, thin):
     cells = [[*map(float, row[:5]), *(str(int(cell)) for cell in row[5:])] for row in rows]
     if thin:
         cells = [{i: cell for i, cell in enumerate(row) if cell not in (0, "0")} for row in cells]
-    path = written(
-        tmp_path / "t.arff", liac.dumps({"relation": "r", "attributes": attributes, "data": cells})
-    )
+    path = written(tmp_path / "t.arff", liac.dumps({"relation": "r", "attributes": attributes, "data": cells}))
     data = amiss.read(path, outputs="y*")
     values = data.X.values.toarray() if thin else data.X.values
     np.testing.assert_array_equal(values, X)
@@ -309,6 +338,18 @@ def test_bad_arff_is_refused_by_line_and_column(tmp_path, text, message):
         read_text(tmp_path, text, ".arff", outputs="last:1")
 
 
+def test_a_column_that_is_dropped_may_be_of_any_type(tmp_path):
+    text = "@relation r\n@attribute t date\n@attribute a numeric\n@attribute y {0,1} % the output\n@data\nx,1,0\n"
+    assert read_text(tmp_path, text, ".arff", outputs="y", drop="t").input_names == ("a",)
+
+
+def test_errors_do_not_carry_cells_along(tmp_path):
+    text = "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\nSECRET,0\n"
+    with pytest.raises(DataError) as refused:
+        read_text(tmp_path, text, ".arff", outputs="y")
+    assert "SECRET" not in "".join(traceback.format_exception(refused.value))
+
+
 # Mulan's XML
 
 XML = '<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n{}</labels>'
@@ -350,9 +391,7 @@ def test_svmlight_is_read_as_scikit_learn_reads_it(tmp_path):
     np.testing.assert_array_equal(data.X.values.toarray(), X.toarray())
     assert data.input_names == ("x1", "x2", "x3", "x4")
     assert data.output_names == ("1", "3", "10")
-    assert [
-        tuple(float(data.output_names[i]) for i in np.flatnonzero(row)) for row in data.Y.values
-    ] == labels
+    assert [tuple(float(data.output_names[i]) for i in np.flatnonzero(row)) for row in data.Y.values] == labels
 
 
 def test_svmlight_from_zero_with_a_shape_and_in_several_files(tmp_path):
@@ -422,6 +461,15 @@ def test_parquet(tmp_path, people):
     np.testing.assert_array_equal(data.Y.values, expected.Y.values)
 
 
+def test_parquet_leaves_out_a_pandas_index_and_names_file_and_row(tmp_path):
+    frame = pd.DataFrame({"a": range(5), "y": [0, 1, 0, 1, 3]}).iloc[[0, 2, 4]]
+    frame.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"t\.parquet, row 3, column 'y'"):
+        amiss.read(tmp_path / "t.parquet", outputs="y")
+    frame.assign(y=[0, 1, 0]).to_parquet(tmp_path / "t.parquet")
+    assert amiss.read(tmp_path / "t.parquet", outputs="y").input_names == ("a",)
+
+
 def test_bad_parquet_is_refused(tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"PAR1 nothing")
     with pytest.raises(DataError, match=r"t\.parquet: this is not a Parquet file"):
@@ -438,13 +486,17 @@ def test_bad_parquet_is_refused(tmp_path):
     ("content", "message"),
     [
         (b"", r"t\.csv: the file is empty"),
+        (b"\n\na,y\n1,0\n1,2\n", r"t\.csv, line 5, column 'y'"),
+        (b"34,2,1\n35,3,0\n", r"t\.csv, line 1: .* it holds only numbers"),
+        (b"PK\x03\x04\x14\x00", r"t\.csv, line 1: this is a zip or Excel file"),
+        (b"PAR1\x15", r"t\.csv, line 1: this is a Parquet file"),
         (b"\n\n", r"t\.csv: the file is empty"),
         (b"a,y\n", r"t\.csv, line 1: there are column names but no rows"),
         (b"a,y\n1,0\n1\n", r"t\.csv, line 3: 1 cells where 2 columns are named"),
         (b"a,y\n1,0\n1,0,0\n", r"t\.csv, line 3: 3 cells where 2"),
-        (b"a,y\n1,0\n2,maybe\n", r"t\.csv, line 3, column 'y': an output must be 0, 1 or empty"),
+        (b"a,y\n1,0\n2,maybe\n", r"t\.csv, line 3, column 'y': an output must be 0 or 1"),
         (b"a,y\n1,0\n2,0.5\n", r"t\.csv, line 3, column 'y': an output must be"),
-        (b"a,a,y\n1,1,0\n", r"t\.csv: duplicate column name 'a'"),
+        (b"a,a,y\n1,1,0\n", r"t\.csv, line 1: duplicate column name 'a'"),
         (b"a,,y\n1,1,0\n", r"t\.csv, line 1: column 2 has no name"),
         (b"0.5,1.5,1\n0.1,0.2,0\n", r"t\.csv, line 1: the first line must name the columns"),
         (b"a,y\n1,0\n\xe9t\xe9,1\n", r"t\.csv, line 3: byte 1 of the line is not UTF-8"),

@@ -17,9 +17,7 @@ from amiss.solver import SharedRows, solve
 
 def setting(X, Y):
     Z = joint(X, Y)
-    allowed = np.vstack(
-        [np.ones((X.shape[1], Y.shape[1]), bool), visible_outputs("others", Y.shape[1], None)]
-    )
+    allowed = np.vstack([np.ones((X.shape[1], Y.shape[1]), bool), visible_outputs("others", Y.shape[1], None)])
     return Z, allowed
 
 

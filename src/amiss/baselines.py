@@ -8,7 +8,7 @@ import numpy as np
 
 from amiss.dataset import Floats, as_inputs, as_outputs
 from amiss.design import Scaling, fit_encoding, joint
-from amiss.missing import base_rates, filled_with
+from amiss.missing import Expectations, base_rates
 
 
 def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "block") -> Floats:
@@ -23,7 +23,7 @@ def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "block") -> F
     from sklearn.neighbors import LocalOutlierFactor
 
     inputs, outputs = as_inputs(X), np.asarray(as_outputs(Y).values)
-    filled = filled_with(base_rates(outputs), outputs)
-    rows = joint(fit_encoding(inputs, scaling).transform(inputs), filled)
+    design = fit_encoding(inputs, scaling).transform(inputs)
+    rows = joint(design, Expectations(base_rates(outputs)).filled(design, outputs))
     model = LocalOutlierFactor(n_neighbors=min(n_neighbors, len(inputs) - 1)).fit(rows)
     return -np.asarray(model.negative_outlier_factor_)

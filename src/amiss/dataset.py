@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,27 +24,34 @@ Matrix: TypeAlias = Any  # a dense array of float64, or a sparse.csr_array of th
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
-TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where rows come from, so that a message can say where to look."""
+    """Where rows come from, so that a message can say where to look.
+
+    ``number_of_row`` is the line of a text file, or counts rows from 1 where there are no lines.
+    """
 
     files: tuple[str, ...]
     file_of_row: Rows
-    line_of_row: Rows
+    number_of_row: Rows
+    units: tuple[str, ...]  # for each file "line" or "row"
 
     def where(self, row: int) -> str:
-        return f"{self.files[self.file_of_row[row]]}, line {self.line_of_row[row]}"
+        file = self.file_of_row[row]
+        return f"{self.files[file]}, {self.units[file]} {self.number_of_row[row]}"
 
     def take(self, rows: Rows) -> Origin:
-        return Origin(self.files, self.file_of_row[rows], self.line_of_row[rows])
+        return Origin(self.files, self.file_of_row[rows], self.number_of_row[rows], self.units)
 
 
 @dataclass(frozen=True)
 class Table:
     """A matrix with named columns; ``levels`` names the categories of categorical columns.
+
+    ``named`` is False where the columns only have numbers (x0, x1, …) because the user gave none.
 
     >>> table = Table(np.array([[1.0, 0.0], [2.0, 1.0]]), ("age", "sex"), {1: ("f", "m")})
     >>> table.shape
@@ -58,6 +65,7 @@ class Table:
     names: tuple[str, ...]
     levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     origin: Origin | None = None
+    named: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -86,15 +94,20 @@ class Table:
     def where(self, row: int) -> str:
         return f"row {row}" if self.origin is None else self.origin.where(row)
 
+    @property
+    def files(self) -> str:
+        """The files the rows come from, as the beginning of a message."""
+        return "" if self.origin is None else ", ".join(self.origin.files) + ": "
+
     def take(self, rows: Rows) -> Table:
         origin = None if self.origin is None else self.origin.take(rows)
-        return Table(self.values[rows], self.names, self.levels, origin)
+        return replace(self, values=self.values[rows], origin=origin)
 
     def select(self, columns: Sequence[int]) -> Table:
         levels = {new: self.levels[old] for new, old in enumerate(columns) if old in self.levels}
         chosen = np.asarray(columns, dtype=np.intp)
         names = tuple(self.names[column] for column in columns)
-        return Table(self.values[:, chosen], names, levels, self.origin)
+        return replace(self, values=self.values[:, chosen], names=names, levels=levels)
 
 
 @dataclass(frozen=True)
@@ -154,10 +167,11 @@ def as_inputs(X: Any) -> Table:
     return table
 
 
-def as_outputs(Y: Any, names: Sequence[str] | None = None) -> Table:
+def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = False) -> Table:
     """Outputs as a dense table of 0, 1 and NaN (missing).
 
     ``names`` fixes the columns of lists of labels, which otherwise are all labels met, sorted.
+    ``label_lists`` says that Y is such lists, where its form alone would leave it open.
 
     >>> as_outputs([["cat", "dog"], [], ["dog"]]).values
     array([[1., 1.],
@@ -166,7 +180,8 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None) -> Table:
     """
     if Y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    table = _binarized(Y, names) if _are_label_lists(Y) else as_table(_column(Y), prefix="y")
+    as_lists = label_lists or are_label_lists(Y)
+    table = _binarized(Y, names) if as_lists else as_table(_column(Y), prefix="y")
     refuse_duplicates(table.names)
     if table.shape[1] == 0:
         raise DataError("there is no output column; name at least one")
@@ -178,16 +193,16 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None) -> Table:
         row, column = bad
         raise DataError(
             f"{table.where(row)}, column {shown(table.names[column])}: "
-            "an output must be 0, 1 or empty (missing)"
+            "an output must be 0 or 1 (or true/false, yes/no), or empty if it is missing"
         )
-    return Table(values, table.names, {}, table.origin)
+    return replace(table, values=values, levels={})
 
 
 def refuse_duplicates(names: Sequence[str], where: str = "") -> None:
     """Two columns of one name cannot be told apart."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise DataError(f"{where}duplicate column name {listed(twice)}; rename or drop one of them")
+        raise DataError(f"{where}duplicate column name {listed(twice)}; rename one of them")
 
 
 def _truth_values(codes: Floats, levels: tuple[str, ...]) -> Floats:
@@ -216,12 +231,14 @@ def as_table(values: Any, prefix: str = "x") -> Table:
         return values
     if sparse.issparse(values):
         _refuse_complex(values.dtype)
-        matrix = sparse.csr_array(values, dtype=np.float64)
+        matrix = sparse.csr_array(values, dtype=np.float64, copy=True)
         matrix.sum_duplicates()
-        return Table(matrix, _numbered(prefix, matrix.shape[1]))
+        return Table(matrix, _numbered(prefix, matrix.shape[1]), named=False)
     frame = _frame(values)
     if frame is not None:
         return _from_frame(frame)
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(float), np.nan)
     array = np.asarray(values)
     if array.ndim != 2:
         raise ValueError(
@@ -231,8 +248,9 @@ def as_table(values: Any, prefix: str = "x") -> Table:
     _refuse_complex(array.dtype)
     names = _numbered(prefix, array.shape[1])
     if array.dtype.kind in "fiub":
-        return Table(np.ascontiguousarray(array, dtype=np.float64), names)
-    return _from_columns([(name, list(array[:, i])) for i, name in enumerate(names)])
+        return Table(np.ascontiguousarray(array, dtype=np.float64), names, named=False)
+    cells = [(name, list(array[:, i])) for i, name in enumerate(names)]
+    return replace(_from_columns(cells), named=False)
 
 
 def _refuse_complex(dtype: npt.DTypeLike) -> None:
@@ -245,14 +263,17 @@ def _numbered(prefix: str, count: int) -> tuple[str, ...]:
 
 
 def _column(Y: Any) -> Any:
-    """A single output, given as a plain vector, as a matrix of one column."""
-    if getattr(Y, "ndim", None) == 1 and not sparse.issparse(Y):
-        name = getattr(Y, "name", None)
-        values = np.asarray(Y)[:, None]
-        return values if name is None else _from_columns([(str(name), list(values[:, 0]))])
-    if isinstance(Y, Sequence) and len(Y) and not np.ndim(Y[0]) and not isinstance(Y[0], str):
-        return np.asarray(Y)[:, None]
-    return Y
+    """A single output, given as a plain vector or a series, as a matrix of one column."""
+    if sparse.issparse(Y) or isinstance(Y, (Table, np.ndarray, list, tuple)):
+        flat = isinstance(Y, (list, tuple)) and len(Y) and not np.ndim(Y[0]) and not isinstance(Y[0], str)
+        return np.asarray(Y)[:, None] if flat or getattr(Y, "ndim", 2) == 1 else Y
+    import narwhals as nw
+
+    series = nw.from_native(Y, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return Y
+    named = series.name not in (None, "")
+    return replace(_from_columns([(str(series.name) if named else "y0", _cells(series))]), named=named)
 
 
 def _frame(values: Any) -> Any:
@@ -260,27 +281,45 @@ def _frame(values: Any) -> Any:
     if isinstance(values, (np.ndarray, list, tuple)):
         return None
     import narwhals as nw
+    from narwhals.exceptions import DuplicateError
 
-    frame = nw.from_native(values, eager_only=True, pass_through=True)
+    if type(values).__module__.startswith("pyarrow") and type(values).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        values = pa.Table.from_batches([values])
+    try:
+        frame = nw.from_native(values, eager_only=True, pass_through=True)
+    except DuplicateError:
+        raise DataError("two columns of the frame have the same name; rename one of them") from None
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def _from_frame(frame: Any) -> Table:
+    refuse_duplicates([str(name) for name in frame.columns])
+    return _from_columns([(str(series.name), _cells(series)) for series in frame.iter_columns()])
+
+
+def _cells(series: Any) -> Any:
+    """The numbers of a series as an array, anything else as a list of cells."""
     import narwhals as nw
 
-    columns: list[tuple[str, Any]] = []
-    for name in frame.columns:
-        series = frame[name]
-        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-            columns.append((str(name), series.cast(nw.Float64).to_numpy()))
-        elif series.dtype.is_temporal():
-            raise DataError(
-                f"column {shown(name)} holds dates or times; turn it into numbers "
-                "(an age, a weekday) or drop it"
-            )
-        else:
-            columns.append((str(name), series.to_list()))
-    return _from_columns(columns)
+    if series.dtype in (nw.Categorical, nw.Enum):
+        return [None if _is_missing(cell) else str(cell) for cell in series.to_list()]
+    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        return series.cast(nw.Float64).to_numpy()
+    if series.dtype.is_temporal():
+        raise DataError(
+            f"column {shown(series.name)} holds dates or times; turn it into numbers "
+            "(an age, a weekday) or drop it"
+        )
+    return series.to_list()
+
+
+def _is_missing(cell: Any) -> bool:
+    """None, NaN, and what pandas calls NA or NaT."""
+    return (
+        cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType")
+    )
 
 
 def _from_columns(columns: Iterable[tuple[str, Any]]) -> Table:
@@ -301,7 +340,7 @@ def _from_columns(columns: Iterable[tuple[str, Any]]) -> Table:
 
 def _from_cells(cells: list[Any], name: str) -> tuple[Floats, tuple[str, ...] | None]:
     """Numbers if all present cells are numbers, else level codes and the levels."""
-    missing = [cell is None or cell != cell for cell in cells]
+    missing = [_is_missing(cell) for cell in cells]
     present = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
     for cell in present:
         if not isinstance(cell, (str, int, float, bool, np.number, np.bool_)):
@@ -313,7 +352,7 @@ def _from_cells(cells: list[Any], name: str) -> tuple[Floats, tuple[str, ...] | 
     return encode([None if gone else str(cell) for cell, gone in zip(cells, missing, strict=True)])
 
 
-def _are_label_lists(Y: Any) -> bool:
+def are_label_lists(Y: Any) -> bool:
     """Lists of labels, as opposed to a matrix of 0 and 1 written as lists."""
     if not isinstance(Y, (list, tuple)) or not Y or not all(isinstance(row, (list, tuple, set)) for row in Y):
         return False
@@ -340,24 +379,22 @@ def differences(names: Sequence[str], expected: Sequence[str]) -> tuple[list[str
     return [name for name in expected if name not in have], [name for name in names if name not in want]
 
 
-def matched(table: Table, names: tuple[str, ...], prefix: str) -> Table:
+def matched(table: Table, names: tuple[str, ...], prefix: str, named: bool = True) -> Table:
     """``table`` with its columns in the order of ``names``.
 
-    Columns are matched by name. A matrix without names (whose columns are numbered x0, x1, …)
-    is matched by position, on either side.
+    Columns are matched by name; where ``table`` or the fit had none, by position.
     """
     if table.names == names:
         return table
     kind = {"x": "input", "y": "output"}[prefix]
-    unnamed = _numbered(prefix, table.shape[1]) == table.names or _numbered(prefix, len(names)) == names
-    if unnamed:
+    if not (table.named and named):
         if len(table.names) != len(names):
             raise DataError(
                 f"X has {len(table.names)} features, but MCODE is expecting {len(names)} features as input"
                 if prefix == "x"
                 else f"Y has {len(table.names)} outputs, but the fit had {len(names)}"
             )
-        return Table(table.values, names, table.levels, table.origin)
+        return replace(table, names=names)
     missing, extra = differences(table.names, names)
     if missing or extra:
         found = [f"missing {listed(missing)}"] * bool(missing) + [f"unknown {listed(extra)}"] * bool(extra)

@@ -10,10 +10,11 @@ from amiss.dataset import Floats
 def rounded_share(share: float, count: int) -> int:
     """``share`` of ``count``, halves rounded up, at least one.
 
-    >>> rounded_share(0.01, 50), rounded_share(0.01, 649), rounded_share(0.01, 650)
-    (1, 6, 7)
+    >>> rounded_share(0.01, 50), rounded_share(0.01, 649), rounded_share(0.29, 50)
+    (1, 6, 15)
     """
-    return max(1, int(np.floor(share * count + 0.5)))
+    # A hair above one half: 0.29 * 50 is 14.499999999999998 in floating point.
+    return max(1, int(np.floor(share * count + 0.5 + 1e-9)))
 
 
 def threshold_for_share(scores: Floats, share: float) -> float:

@@ -3,7 +3,7 @@
 Inputs and outputs share one penalty and one distance, so their scales matter. Block scaling
 (the default) gives both blocks comparable energy: counts that are mostly zero become logarithms
 in rows of unit length, everything else is standardised and divided by the square root of the
-number of such columns, outputs stay 0 and 1.
+number of such columns (constant ones apart), outputs stay 0 and 1.
 
 What decides is the content, never the container: the same numbers as a dense array or as a
 sparse matrix end up in the same storage with the same values.
@@ -26,7 +26,9 @@ Scaling = Literal["block", "none", "standard", "maxabs", "log-unit"]
 SCALINGS = ("block", "none", "standard", "maxabs", "log-unit")
 
 SPARSE_STORAGE = 0.1  # below this share of non-zeros a matrix is stored sparse
-SPARSE_COUNTS = 0.25  # below this share, and without negatives, numbers are treated as counts
+MOSTLY_ZERO = 0.5  # a column of counts has fewer non-zeros than this, and no negative
+SPARSE_COUNTS = 0.25  # columns of counts have fewer than this together, and are in the majority
+FURTHEST = 1e9  # new rows may lie off any scale of the fit; beyond this they all lie there
 LARGEST_UNSCALED = 1e15
 MANY_LEVELS = 20
 
@@ -51,6 +53,11 @@ class Encoding:
     centre: Floats
     scale: Floats
 
+    @property
+    def one_hot(self) -> list[int]:
+        """The categories of more than two levels, which get a column a level."""
+        return [column for column in sorted(self.levels) if len(self.levels[column]) > 2]
+
     def transform(self, table: Table) -> Matrix:
         """The design of the rows of ``table``, whose columns must be those of the fit."""
         return self._scaled(_expanded(self._matched(table), self))
@@ -62,10 +69,10 @@ class Encoding:
             theirs = table.levels.get(column)
             if theirs == fitted:
                 continue
+            if theirs is None and np.isnan(_dense_column(values, column)).all():
+                continue
             if theirs is None:
-                raise DataError(
-                    f"column {shown(self.names[column])} held texts in the fit and holds numbers now"
-                )
+                raise DataError(f"column {shown(self.names[column])} held texts in the fit and holds numbers now")
             number = {level: float(code) for code, level in enumerate(fitted)}
             translation = np.array([number.get(level, np.nan) for level in theirs] + [np.nan])
             codes = _dense_column(values, column)
@@ -87,9 +94,12 @@ class Encoding:
                 (raw.data / self.unit[raw.indices] * self.scale[raw.indices], raw.indices, raw.indptr),
                 shape=raw.shape,
             )
+            np.clip(scaled.data, -FURTHEST, FURTHEST, out=scaled.data)
             scaled.eliminate_zeros()
             return scaled
-        return np.ascontiguousarray((raw / self.unit - self.centre) * self.scale)
+        with np.errstate(over="ignore"):
+            scaled = (raw / self.unit - self.centre) * self.scale
+        return np.ascontiguousarray(np.clip(scaled, -FURTHEST, FURTHEST))
 
 
 def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
@@ -140,8 +150,8 @@ def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:
     counts = np.zeros(n_columns, dtype=bool)
     if scaling == "log-unit":
         counts[:] = True
-    elif scaling == "block" and _are_sparse_counts(raw, is_number):
-        counts = is_number
+    elif scaling == "block":
+        counts = _sparse_counts(raw, is_number)
     treated = _unit_rows(_logarithms(raw, counts), counts) if counts.any() else raw
     unit, centre, scale = np.ones(n_columns), np.zeros(n_columns), np.ones(n_columns)
     rest = ~counts
@@ -153,7 +163,7 @@ def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:
         spread = np.where(steady, 0.0, 1.0 / np.where(steady, 1.0, deviation))
         centre[rest], scale[rest] = mean[rest], spread[rest]
         if scaling == "block":
-            scale[rest] /= np.sqrt(np.count_nonzero(rest))
+            scale[rest] /= np.sqrt(max(1, int(np.count_nonzero(spread[rest]))))
     return Encoding(**{**vars(encoding), "counts": counts, "unit": unit, "centre": centre, "scale": scale})
 
 
@@ -181,10 +191,11 @@ def visible_outputs(parents: str, n_outputs: int, order: Sequence[int] | None) -
 
 
 def _refuse_identifiers(table: Table, levels: dict[int, tuple[str, ...]]) -> None:
-    for column, names in levels.items():
-        if len(names) > MANY_LEVELS and 2 * len(names) > len(table):
+    for column in levels:
+        present = len(np.unique(_dense_column(table.values, column)))
+        if present > MANY_LEVELS and 2 * present > len(table):
             raise DataError(
-                f"input column {shown(table.names[column])} holds {len(names)} different texts in "
+                f"{table.files}input column {shown(table.names[column])} holds {present} different texts in "
                 f"{len(table)} rows and looks like an identifier; make it the id (--id) or drop it (--drop)"
             )
 
@@ -193,11 +204,11 @@ def _expanded(table: Table, encoding: Encoding) -> Matrix:
     """Numbers, level columns and indicators side by side, nothing scaled yet."""
     values = table.values
     if encoding.stored_sparse:
-        matrix = sparse.csr_array(values)
+        matrix = sparse.csr_array(values, copy=True)
         matrix.eliminate_zeros()
     else:
         matrix = values.toarray() if sparse.issparse(values) else values
-    large = [column for column in sorted(encoding.levels) if len(encoding.levels[column]) > 2]
+    large = encoding.one_hot
     plain = np.array([column for column in range(len(encoding.names)) if column not in large], dtype=np.intp)
     numbers = matrix if not large else matrix[:, plain]
     blocks = [_imputed(numbers, encoding.means[plain])]
@@ -207,15 +218,15 @@ def _expanded(table: Table, encoding: Encoding) -> Matrix:
         blocks.append(np.isnan(_dense_column(matrix, column)).astype(float)[:, None])
     if encoding.stored_sparse:
         return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
-    return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
+    dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]
+    return dense[0] if len(dense) == 1 else np.hstack(dense)
 
 
-def _one_hot(codes: Floats, n_levels: int) -> sparse.csr_array | Floats:
+def _one_hot(codes: Floats, n_levels: int) -> sparse.csr_array:
     """One column a level; a missing level is a row of zeros."""
-    hot = np.zeros((len(codes), n_levels))
     known = np.flatnonzero(codes >= 0)
-    hot[known, codes[known].astype(np.intp)] = 1.0
-    return hot
+    cells = (np.ones(len(known)), (known, codes[known].astype(np.intp)))
+    return sparse.csr_array(cells, shape=(len(codes), n_levels))
 
 
 def _imputed(numbers: Matrix, means: Floats) -> Matrix:
@@ -284,20 +295,30 @@ def _moments(values: Matrix, unit: Floats) -> tuple[Floats, Floats]:
     shares = values.data / unit[values.indices]
     mean = np.bincount(values.indices, weights=shares, minlength=values.shape[1]) / n_rows
     filled = np.bincount(values.indices, minlength=values.shape[1])
-    around = np.bincount(
-        values.indices, weights=(shares - mean[values.indices]) ** 2, minlength=values.shape[1]
-    )
+    around = np.bincount(values.indices, weights=(shares - mean[values.indices]) ** 2, minlength=values.shape[1])
     return mean, np.sqrt((around + (n_rows - filled) * mean**2) / n_rows)
 
 
-def _are_sparse_counts(raw: Matrix, is_number: Mask) -> bool:
-    """Numbers that are mostly zero and never negative: counts of words, say."""
-    if not is_number.any():
-        return False
-    numbers = raw[:, np.flatnonzero(is_number)]
-    data = numbers.data if sparse.issparse(numbers) else numbers
-    share = _count_nonzeros(numbers) / (numbers.shape[0] * numbers.shape[1])
-    return bool(share < SPARSE_COUNTS and data.min(initial=0.0) >= 0)
+def _sparse_counts(raw: Matrix, is_number: Mask) -> Mask:
+    """The columns of numbers that are mostly zero and never negative, if they set the tone.
+
+    Word counts are such columns; a few rare 0/1 columns beside an age and a weight leave these alone.
+    """
+    nonzero, lowest = _column_signs(raw)
+    found = is_number & (lowest >= 0) & (nonzero < MOSTLY_ZERO * raw.shape[0])
+    share = nonzero[found].sum() / max(1, raw.shape[0] * np.count_nonzero(found))
+    if share >= SPARSE_COUNTS or 2 * np.count_nonzero(found) < np.count_nonzero(is_number):
+        return np.zeros_like(is_number)
+    return found
+
+
+def _column_signs(raw: Matrix) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Number of non-zeros of each column, and its lowest value (zero included)."""
+    if sparse.issparse(raw):
+        lowest = np.zeros(raw.shape[1])
+        np.minimum.at(lowest, raw.indices, raw.data)
+        return np.bincount(raw.indices[raw.data != 0], minlength=raw.shape[1]), lowest
+    return np.count_nonzero(raw, axis=0), raw.min(axis=0, initial=0.0)
 
 
 def _logarithms(raw: Matrix, where: Mask) -> Matrix:

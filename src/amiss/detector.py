@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from amiss import progress
 from amiss.canonical import fingerprints
-from amiss.dataset import Floats, Mask, Matrix, Rows, Table, as_inputs, as_outputs, matched
+from amiss.dataset import Floats, Mask, Matrix, Rows, Table, are_label_lists, as_inputs, as_outputs, matched
 from amiss.decide import threshold_for_share
 from amiss.design import SCALINGS, Encoding, Scaling, fit_encoding, joint, visible_outputs
 from amiss.errors import DataError, listed, shown
 from amiss.estimators import fit_classifiers
-from amiss.folds import Folds, stratified_folds
-from amiss.missing import base_rates, expected_outputs, filled_with
+from amiss.folds import Folds, averaged_over_copies, stratified_folds
+from amiss.missing import Expectations, base_rates
 from amiss.model import ConditionalModel, Crossfit, Fit, combined_log_odds, errors, fit_logistic, log_rho, rho
 from amiss.neighbors import NearestRows
 from amiss.quality import output_quality, skills
@@ -84,11 +85,11 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         How inputs are scaled; outputs always stay 0 and 1.
     exclude : sequence of output names or numbers, or float, default=None
         Outputs left out of the score; a float leaves out those whose skill is below it. They
-        still serve as parents.
+        still serve as parents of the others.
     contamination : float, default=0.01
         The share of rows to flag.
-    random_state : int, default=0
-        Seeds the assignment of rows to folds.
+    random_state : int, RandomState, Generator or None, default=0
+        Seeds the assignment of rows to folds; None is a new seed every time.
     n_jobs : int, default=-1
         Number of threads; -1 is all cores.
     verbose : bool, default=False
@@ -135,7 +136,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         scaling: Scaling = "block",
         exclude: Sequence[str | int] | float | None = None,
         contamination: float = 0.01,
-        random_state: int = 0,
+        random_state: Any = 0,
         n_jobs: int = -1,
         verbose: bool | int = False,
     ) -> None:
@@ -164,14 +165,18 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         X : array, sparse matrix, data frame or Table, (n_rows, n_inputs)
             Texts are categories; NaN or None is missing.
         Y : array, sparse matrix, data frame, Table or list of label lists, (n_rows, n_outputs)
-            0, 1, or NaN for missing.
+            0, 1, or NaN for missing. A missing output is left out of its model and of the row's
+            score; as a parent of others it enters by its expected value given the inputs (for new
+            rows, if no output was missing in the fit, by its base rate).
         """
         self._check_parameters()
+        self._label_lists = are_label_lists(Y)
         inputs, outputs = as_inputs(X), as_outputs(Y)
         validate_data(self, X=inputs if isinstance(X, (list, tuple)) else X, skip_check_array=True)
         _check_lengths(inputs, outputs)
         _refuse_unobserved(outputs)
         self.input_names_, self.output_names_ = inputs.names, outputs.names
+        self._named = inputs.named, outputs.named
 
         # In the order of their content, so that nothing depends on the order rows came in.
         content = self._content(inputs, outputs)
@@ -180,7 +185,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
         self._encoding = fit_encoding(inputs, self.scaling)
         design, Y_sorted = self._encoding.transform(inputs), np.asarray(outputs.values)
-        fit = self._fit_models(design, Y_sorted, self._folds(Y_sorted, content))
+        fit = self._fit_models(design, Y_sorted, self._folds(Y_sorted))
+        if fit.out_of_fold is not None:
+            fit = replace(fit, out_of_fold=averaged_over_copies(fit.out_of_fold, content))
         log_odds = combined_log_odds(fit, self.crossfit)
         self._score_training_rows(fit, design, log_odds, Y_sorted, order)
         self.threshold_ = threshold_for_share(self.decision_scores_, self.contamination)
@@ -198,7 +205,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     def contributions(self, X: Any, Y: Any) -> Floats:
         """What each output adds to the score of each new row, ``(n_rows, n_outputs)``."""
         design, Y_new = self._new_rows(X, Y)
-        filled = expected_outputs(self._model, design, Y_new, self._rates)
+        filled = self._expectations.filled(design, Y_new)
         log_odds = self._model.log_odds(design, filled)
         weights = self._rows_weights(design, filled)
         return contributions(log_rho(log_odds, Y_new), weights, ~np.isnan(Y_new), self._included)
@@ -231,10 +238,14 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
         if not 0 < self.contamination <= 0.5:
             raise ValueError(f"contamination must be above 0 and at most 0.5; got {self.contamination!r}")
-        if self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors must be at least 1; got {self.n_neighbors!r}")
-        if not 2 <= self.cv <= 100:
-            raise ValueError(f"cv must be between 2 and 100; got {self.cv!r}")
+        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors must be a whole number, at least 1; got {self.n_neighbors!r}")
+        if not isinstance(self.cv, Integral) or not 2 <= self.cv <= 100:
+            raise ValueError(f"cv must be a whole number between 2 and 100; got {self.cv!r}")
+        if self.order is not None and self.parents != "chain":
+            raise ValueError(f"order is for parents='chain'; parents is {self.parents!r}")
+        if isinstance(self.exclude, Integral):
+            raise ValueError("exclude must be a list of outputs, or a float that is the lowest skill to include")
         if not len(self.strengths) or not all(0 < strength < np.inf for strength in self.strengths):
             raise ValueError("strengths must be positive numbers, at least one")
         if self.base_estimator is not None and not hasattr(self.base_estimator, "predict_proba"):
@@ -243,26 +254,27 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             )
 
     def _content(self, inputs: Table, outputs: Table) -> npt.NDArray[np.uint64]:
-        seed = int(self.random_state)
+        seed = _seed(self.random_state)
         both = fingerprints(inputs.values, seed), fingerprints(outputs.values, seed + 1)
         return both[0] + both[1] * np.uint64(0x9E3779B97F4A7C15)
 
-    def _folds(self, Y: Floats, content: npt.NDArray[np.uint64]) -> Folds | None:
+    def _folds(self, Y: Floats) -> Folds | None:
         choosing = self.base_estimator is None and len(set(self.strengths)) > 1
         if self.crossfit is False and not choosing:
             return None
-        return stratified_folds(Y, content, min(self.cv, len(Y)))
+        return stratified_folds(Y, min(self.cv, len(Y)))
 
     def _fit_models(self, design: Matrix, Y: Floats, folds: Folds | None) -> Fit:
-        """Fit, and where outputs are missing fit again with their expected values filled in."""
+        """Fit; where outputs are missing, first fit models of them on the inputs alone to fill them in."""
         order = None if self.order is None else _permutation(self.order, self.output_names_)
         visible = visible_outputs(self.parents, Y.shape[1], order)
         observed = ~np.isnan(Y)
-        self._rates = base_rates(Y)
-        fit = self._fit_once(design, filled_with(self._rates, Y), observed, visible, folds)
+        self._expectations = Expectations(base_rates(Y))
         if not observed.all() and visible.any():
-            filled = expected_outputs(fit.model, design, Y, self._rates)
-            fit = self._fit_once(design, filled, observed, visible, folds)
+            filled = self._expectations.filled(design, Y)
+            first = self._fit_once(design, filled, observed, np.zeros_like(visible), folds)
+            self._expectations = Expectations(base_rates(Y), first.model)
+        fit = self._fit_once(design, self._expectations.filled(design, Y), observed, visible, folds)
         self._model: ConditionalModel = fit.model
         return fit
 
@@ -280,15 +292,18 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         if self.base_estimator is not None:
             with stages("fitting outputs", n_outputs) as advance:
                 return fit_classifiers(
-                    self.base_estimator, *data, folds, n_jobs=self.n_jobs, progress=advance
+                    self.base_estimator,
+                    *data,
+                    folds,
+                    names=self.output_names_,
+                    n_jobs=self.n_jobs,
+                    progress=advance,
                 )
         strengths = sorted(set(self.strengths))
         with stages("fitting outputs", n_outputs * len(strengths)) as advance:
             return fit_logistic(*data, strengths, folds, n_jobs=self.n_jobs, progress=advance)
 
-    def _score_training_rows(
-        self, fit: Fit, design: Matrix, log_odds: Floats, Y: Floats, order: Rows
-    ) -> None:
+    def _score_training_rows(self, fit: Fit, design: Matrix, log_odds: Floats, Y: Floats, order: Rows) -> None:
         """Weights, scores and quality of the rows of the fit, put back into the user's order."""
         observed = ~np.isnan(Y)
         self._included = self._included_outputs(log_odds, Y, observed)
@@ -299,7 +314,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         elif self.score == "rw":
             weights = global_weights(row_errors, observed, self.weighting)
         else:
-            filled = expected_outputs(fit.model, design, Y, self._rates)
+            filled = self._expectations.filled(design, Y)
             self._reference = _Reference(NearestRows(self._space(design, filled)), row_errors, observed)
             weights = self._local_weights(None)
         self._global_weights = weights if weights.ndim == 1 else None
@@ -315,12 +330,12 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def _included_outputs(self, log_odds: Floats, Y: Floats, observed: Mask) -> Mask:
         included = np.ones(Y.shape[1], dtype=bool)
-        if isinstance(self.exclude, (int, float)):
+        if isinstance(self.exclude, Real):
             included = skills(log_odds, Y, observed)[2] >= self.exclude
             if not included.any():
-                raise DataError(f"every output has a skill below {self.exclude}; lower exclude")
+                raise DataError(f"every output has a skill below {self.exclude}; ask for less")
         elif self.exclude is not None:
-            names = [self.exclude] if isinstance(self.exclude, str) else list(self.exclude)
+            names: list[Any] = [self.exclude] if isinstance(self.exclude, str) else list(self.exclude)  # type: ignore[arg-type]
             included[_positions(names, self.output_names_, "exclude")] = False
             if not included.any():
                 raise DataError("exclude names every output; leave at least one")
@@ -346,11 +361,21 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def _new_rows(self, X: Any, Y: Any) -> tuple[Matrix, Floats]:
         check_is_fitted(self)
-        inputs = matched(as_inputs(X), self.input_names_, "x")
-        outputs = matched(as_outputs(Y, self.output_names_), self.output_names_, "y")
+        inputs = matched(as_inputs(X), self.input_names_, "x", self._named[0])
+        outputs = as_outputs(Y, self.output_names_, self._label_lists)
+        outputs = matched(outputs, self.output_names_, "y", self._named[1])
         _check_lengths(inputs, outputs)
         encoding: Encoding = self._encoding
         return encoding.transform(inputs), np.asarray(outputs.values)
+
+
+def _seed(random_state: Any) -> int:
+    """One number from whatever NumPy and scikit-learn take for a seed."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _check_lengths(inputs: Table, outputs: Table) -> None:
@@ -362,7 +387,7 @@ def _refuse_unobserved(outputs: Table) -> None:
     empty = np.isnan(np.asarray(outputs.values)).all(axis=0)
     if empty.any():
         names = [name for name, gone in zip(outputs.names, empty, strict=True) if gone]
-        raise DataError(f"output {listed(names)} is missing in every row; drop it or fill it in")
+        raise DataError(f"{outputs.files}output {listed(names)} is missing in every row; drop it or fill it in")
 
 
 def _positions(chosen: Sequence[str | int], names: tuple[str, ...], parameter: str) -> list[int]:

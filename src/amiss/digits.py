@@ -40,9 +40,7 @@ def tagged_digits(seed: int = 0) -> TaggedDigits:
 
     bunch = load_digits()
     digits = np.asarray(bunch.target)
-    tags = np.column_stack([[digit in members for digit in digits] for members in TAGS.values()]).astype(
-        float
-    )
+    tags = np.column_stack([[digit in members for digit in digits] for members in TAGS.values()]).astype(float)
     rng = np.random.default_rng(seed)
     rows = rng.choice(len(digits), size=round(FALSIFIED_SHARE * len(digits)), replace=False)
     columns = rng.integers(len(TAGS), size=len(rows))

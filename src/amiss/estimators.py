@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from scipy.special import logit
 
 from amiss.dataset import Floats, Mask, Matrix
 from amiss.design import joint
+from amiss.errors import DataError, shown
 from amiss.folds import Folds
 from amiss.model import Fit
 from amiss.progress import Progress
@@ -38,8 +40,7 @@ class ClassifierModel:
 
     def log_odds(self, inputs: Matrix, outputs: Floats) -> Floats:
         columns = [
-            _log_odds(classifier, self._view(inputs, outputs, i))
-            for i, classifier in enumerate(self.classifiers)
+            _log_odds(classifier, self._view(inputs, outputs, i)) for i, classifier in enumerate(self.classifiers)
         ]
         return np.column_stack(columns)
 
@@ -55,6 +56,7 @@ def fit_classifiers(
     visible: Mask,
     folds: Folds | None,
     *,
+    names: Sequence[str],
     n_jobs: int | None = None,
     progress: Progress = lambda steps=1: None,
 ) -> Fit:
@@ -68,30 +70,30 @@ def fit_classifiers(
     def one(i: int) -> tuple[Any, Floats, Floats]:
         view = _view(inputs, outputs, visible[:, i], takes_sparse)
         target, present = outputs[:, i], observed[:, i]
-        classifier = _fitted(base_estimator, view, target, present)
-        held_out = np.zeros(n_rows)
-        for fold in range(int(folds.max()) + 1 if folds is not None else 0):
-            outside = folds[:, i] == fold  # type: ignore[index]
-            if outside.any():
-                part = _fitted(base_estimator, view, target, present & ~outside)
-                held_out[outside] = _log_odds(part, view[np.flatnonzero(outside)])
-        return classifier, _log_odds(classifier, view), held_out
+        try:
+            classifier = _fitted(base_estimator, view, target, present)
+            held_out = np.zeros(n_rows)
+            if folds is not None:
+                held_out = _held_out(base_estimator, view, target, present, folds[:, i])
+            return classifier, _log_odds(classifier, view), held_out
+        except ValueError as error:
+            ones, zeros = int((target[present] == 1).sum()), int((target[present] == 0).sum())
+            raise DataError(
+                f"base_estimator fails on output {shown(names[i])}, which is 1 in {ones} rows and 0 in {zeros}; "
+                "choose another estimator, or drop the output"
+            ) from error
 
     results = []
     for result in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(one)(i) for i in range(n_outputs)):
         results.append(result)
         progress(1)
     classifiers, in_sample, held_out = zip(*results, strict=True)
-    unknown = np.full(n_outputs, np.nan)
     return Fit(
         model=ClassifierModel(list(classifiers), visible, takes_sparse),
         in_sample=np.column_stack(in_sample),
         out_of_fold=np.column_stack(held_out) if folds is not None else None,
-        strength=unknown,
+        strength=np.full(n_outputs, np.nan),
         converged=np.ones(n_outputs, dtype=bool),
-        n_iter=unknown,
-        grad_norm=unknown,
-        held_out_loss=unknown,
     )
 
 
@@ -105,10 +107,22 @@ def _fitted(base_estimator: Any, view: Matrix, target: Floats, present: Mask) ->
     return clone(base_estimator).fit(view[rows], labels)
 
 
+def _held_out(base_estimator: Any, view: Matrix, target: Floats, present: Mask, folds: Folds) -> Floats:
+    """Log-odds of each row by a classifier that did not see it."""
+    result = np.zeros(len(target))
+    for fold in np.unique(folds):
+        outside = folds == fold
+        classifier = _fitted(base_estimator, view, target, present & ~outside)
+        result[outside] = _log_odds(classifier, view[np.flatnonzero(outside)])
+    return result
+
+
 def _log_odds(classifier: Any, view: Matrix) -> Floats:
     if isinstance(classifier, Constant):
         return classifier.log_odds(view.shape[0])
     probability = classifier.predict_proba(view)[:, list(classifier.classes_).index(1)]
+    if np.isnan(probability).any():
+        raise ValueError("predict_proba gives NaN")
     return np.asarray(logit(np.clip(probability, SUREST, 1.0 - SUREST)), dtype=np.float64)
 
 

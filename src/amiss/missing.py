@@ -1,19 +1,19 @@
 """Expected values for missing outputs, where they serve as parents of others.
 
-A missing y_j enters the other outputs' models by its expectation under the model itself:
-starting from the base rate, y_j is replaced by P(y_j = 1 | x, the other outputs) a few times over.
-The number of rounds is fixed, so that a row's values depend on that row alone.
+A missing y_j enters the other outputs' models by E[y_j | x], the probability a model of y_j on the
+inputs alone gives it. The other outputs must not help: if y_i had a say in the value that stands
+in for y_j, and y_j is a parent of y_i, then y_i would predict itself.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
 
 from amiss.dataset import Floats, Matrix
 from amiss.model import ConditionalModel
-
-ROUNDS = 5
 
 
 def base_rates(Y: Floats) -> Floats:
@@ -22,19 +22,23 @@ def base_rates(Y: Floats) -> Floats:
     return np.asarray(np.where(observed, Y, 0.0).sum(axis=0) / np.maximum(observed.sum(axis=0), 1))
 
 
-def filled_with(rates: Floats, Y: Floats) -> Floats:
-    return np.where(np.isnan(Y), rates, Y)
+@dataclass(frozen=True)
+class Expectations:
+    """What stands in for missing outputs: a model on the inputs alone, or else the base rates.
 
+    Where no output was missing in the fit there is no such model, and a missing output of a new
+    row enters by its base rate.
+    """
 
-def expected_outputs(model: ConditionalModel, inputs: Matrix, Y: Floats, rates: Floats) -> Floats:
-    """Y with each missing value replaced by its expected value."""
-    filled = filled_with(rates, Y)
-    rows = np.flatnonzero(np.isnan(Y).any(axis=1))
-    if not len(rows):
+    rates: Floats
+    given_inputs: ConditionalModel | None = None
+
+    def filled(self, inputs: Matrix, Y: Floats) -> Floats:
+        """Y with each missing value replaced by its expected value."""
+        gone = np.isnan(Y)
+        filled = np.where(gone, self.rates, Y)
+        rows = np.flatnonzero(gone.any(axis=1))
+        if len(rows) and self.given_inputs is not None:
+            expected = expit(self.given_inputs.log_odds(inputs[rows], filled[rows]))
+            filled[rows] = np.where(gone[rows], expected, filled[rows])
         return filled
-    inside, partial = inputs[rows], filled[rows]
-    gone = np.isnan(Y[rows])
-    for _ in range(ROUNDS):
-        np.copyto(partial, expit(model.log_odds(inside, partial)), where=gone)
-    filled[rows] = partial
-    return filled

@@ -2,8 +2,8 @@
 
 Strengths are tried from strong to weak, each started from the last. For every strength the folds
 are fitted too, started from the fit on all rows, and the held-out log-loss is added up; an output
-leaves the path once that loss has risen. The out-of-fold log-odds at the chosen strength are a
-by-product.
+leaves the path once that loss has risen clearly, or twice in a row. The out-of-fold log-odds at
+the chosen strength are a by-product.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ Crossfit = Literal["half"] | bool
 
 PATH_TOLERANCE = 1e-7  # the held-out log-odds of the path are results, so not too coarse
 FINAL_TOLERANCE = 1e-10
+MOST_RISES = 2
+CLEAR_RISE = 0.1
 
 
 class ConditionalModel(Protocol):
@@ -55,7 +57,7 @@ class Fit:
     """A fitted model and what its fit tells.
 
     ``in_sample`` and ``out_of_fold`` are log-odds ``(n_rows, n_outputs)``, the latter None if no
-    folds were asked for. Strengths, iterations and gradients are NaN for models without them.
+    folds were asked for. Strengths are NaN for models without them.
     """
 
     model: ConditionalModel
@@ -63,9 +65,6 @@ class Fit:
     out_of_fold: Floats | None
     strength: Floats
     converged: Mask
-    n_iter: Floats
-    grad_norm: Floats
-    held_out_loss: Floats
 
 
 def fit_logistic(
@@ -115,9 +114,6 @@ def fit_logistic(
         out_of_fold=path.out_of_fold if folds is not None else None,
         strength=path.strength,
         converged=final.converged,
-        n_iter=final.n_iter.astype(float),
-        grad_norm=final.grad_norm,
-        held_out_loss=path.best_loss,
     )
 
 
@@ -144,23 +140,28 @@ class _Path:
         self.strength = np.full(n_outputs, np.nan)
         self.best_loss = np.full(n_outputs, np.inf)
         self.out_of_fold = np.zeros(targets.shape if folds is not None else (0, n_outputs))
-        self._warm: tuple[Floats, Floats] | None = None
+        self._rises = np.zeros(n_outputs, dtype=int)
+        self._last = np.zeros(allowed.shape), np.zeros(n_outputs)
 
     def follow(self, active: npt.NDArray[np.intp], strength: float) -> npt.NDArray[np.intp]:
-        """Fit the active outputs at ``strength``; those whose held-out loss fell stay active."""
-        solution = self._solve(active, self.weights[:, active], strength, self._warm)
+        """Fit the active outputs at ``strength``, and tell which are to go on to a weaker one."""
+        start = None if np.isnan(self.strength).all() else (self._last[0][:, active], self._last[1][active])
+        solution = self._solve(active, self.weights[:, active], strength, start)
+        self._last[0][:, active], self._last[1][active] = solution.coef, solution.intercept
         held_out, loss = None, np.zeros(len(active))
         if self.folds is not None:
             held_out = self._held_out(active, strength, solution)
             loss = losses(held_out, self.targets[:, active], self.weights[:, active])
-        better = loss < self.best_loss[active]
+        before = self.best_loss[active]
+        better = loss < before
         winners = active[better]
         self.coef[:, winners], self.intercept[winners] = solution.coef[:, better], solution.intercept[better]
         self.strength[winners], self.best_loss[winners] = strength, loss[better]
         if held_out is not None:
             self.out_of_fold[:, winners] = held_out[:, better]
-        self._warm = solution.coef[:, better], solution.intercept[better]
-        return winners
+        self._rises[active] = np.where(better, 0, self._rises[active] + 1)
+        done = (self._rises[active] >= MOST_RISES) | (loss > (1 + CLEAR_RISE) * before)
+        return active[~done]
 
     def _held_out(self, active: npt.NDArray[np.intp], strength: float, whole: Solution) -> Floats:
         """Log-odds of each row by the fit that did not see it."""

@@ -57,8 +57,7 @@ class OutputQuality:
         """Column name to plain list: what any data frame library takes."""
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
-            name: list(getattr(values, "tolist", lambda v=values: list(v))())
-            for name, values in columns.items()
+            name: list(getattr(values, "tolist", lambda v=values: list(v))()) for name, values in columns.items()
         }
 
     def __str__(self) -> str:

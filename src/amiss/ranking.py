@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from amiss.dataset import Dataset, Origin
+
 if TYPE_CHECKING:
     from amiss.detector import MCODE
 
@@ -24,31 +26,37 @@ class Reason:
 
 @dataclass(frozen=True)
 class RankedRow:
-    """One row of the list; ``row`` counts from 1, and the shares of all outputs add up to the score."""
+    """One row of the list; ``row`` counts from 1, and the shares of all outputs add up to the score.
+
+    ``place`` is where the row stands in a file: its name if there are several, and its line if it has
+    lines.
+    """
 
     rank: int
     row: int
     id: str | None
+    place: dict[str, Any]
     score: float
     flagged: bool
     reasons: tuple[Reason, ...]
 
 
 def ranked_rows(
-    detector: MCODE, Y: Any, ids: tuple[str, ...] | None = None, n_reasons: int = 3, n_rows: int | None = None
+    detector: MCODE, data: Dataset, n_reasons: int = 3, n_rows: int | None = None
 ) -> Iterator[RankedRow]:
     """The rows a detector was fitted to, most unusual first; ties stay in row order.
 
-    ``Y`` are the outputs of the fit, ``n_reasons`` how many outputs a row names at most.
+    ``data`` is what it was fitted to, ``n_reasons`` how many outputs a row names at most.
     """
-    observed = np.asarray(Y, dtype=float)
+    observed = np.asarray(data.Y, dtype=float)
     for rank, row in enumerate(np.argsort(-detector.decision_scores_, kind="stable")[:n_rows], start=1):
         parts = detector.contributions_[row]
         largest = [i for i in np.argsort(-parts, kind="stable")[:n_reasons] if parts[i] > 0]
         yield RankedRow(
             rank=rank,
             row=int(row) + 1,
-            id=None if ids is None else ids[row],
+            id=None if data.ids is None else data.ids[row],
+            place={} if data.Y.origin is None else _place(data.Y.origin, row),
             score=float(detector.decision_scores_[row]),
             flagged=bool(detector.labels_[row]),
             reasons=tuple(
@@ -61,3 +69,11 @@ def ranked_rows(
                 for i in largest
             ),
         )
+
+
+def _place(origin: Origin, row: int) -> dict[str, Any]:
+    file = origin.file_of_row[row]
+    place: dict[str, Any] = {"file": origin.files[file]} if len(origin.files) > 1 else {}
+    if "line" in origin.units:
+        place["line"] = int(origin.number_of_row[row]) if origin.units[file] == "line" else None
+    return place

@@ -112,9 +112,7 @@ class SharedRows:
     @property
     def squares(self) -> Floats:
         """Σ_n (z_nj - z̄_j)² for each column."""
-        second = (
-            self.Z.multiply(self.Z).sum(axis=0) if hasattr(self.Z, "multiply") else (self.Z**2).sum(axis=0)
-        )
+        second = self.Z.multiply(self.Z).sum(axis=0) if hasattr(self.Z, "multiply") else (self.Z**2).sum(axis=0)
         return np.maximum(np.asarray(second).ravel() - self.n_rows * self.centre**2, 0.0)
 
     @property
@@ -341,9 +339,7 @@ def _newton_direction(rows: SharedRows, batch: _Batch, gradient: Floats, norm: F
     return result
 
 
-def _curvature_product(
-    rows: SharedRows, d: Floats, allowed: Mask, strength: Floats, direction: Floats
-) -> Floats:
+def _curvature_product(rows: SharedRows, d: Floats, allowed: Mask, strength: Floats, direction: Floats) -> Floats:
     def work(block: slice, Z: Matrix) -> Floats:
         return loss.curvature_product(Z, rows.centre, d[block], direction)
 

@@ -5,6 +5,7 @@ Commands import what they need when they run, so that ``amiss --help`` answers a
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -38,6 +39,9 @@ cli.add_command(demo)
 
 def main() -> None:
     """Run a command; every failure is one line on standard error and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a letter shows "?"
     try:
         cli(standalone_mode=False)
     except click.ClickException as error:
@@ -49,9 +53,6 @@ def main() -> None:
         _fail(str(error), BAD_INPUT)
     except MissingDependencyError as error:
         _fail(str(error), OUR_TROUBLE)
-    except BrokenPipeError:
-        # The reader of our output has gone, as `head` does; nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         _fail(f"{error.filename or 'system'}: {error.strerror or error}", OUR_TROUBLE)
     except MemoryError:

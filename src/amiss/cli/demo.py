@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from amiss.cli.pipes import readers_may_leave
+
 if TYPE_CHECKING:
     from amiss.detector import MCODE
     from amiss.digits import TaggedDigits
@@ -20,22 +22,29 @@ SHADES, PLAIN_SHADES = " ░▒▓█", " .:*#"
 @click.option(
     "--save", metavar="DIR", help="Also write the table (digits.csv) and the truth (falsified.csv) there."
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Which tags are falsified."
-)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which tags are falsified.")
 def demo(save: str | None, seed: int) -> None:
     """Falsify tags of handwritten digits, and find them again.
 
     The pictures are scikit-learn's own, so nothing is downloaded. Seven tags say what a digit is
     (even, prime, has a loop, ...); one tag of every fiftieth picture is flipped.
     """
-    from amiss.cli.terminal import top_table
     from amiss.detector import MCODE
     from amiss.digits import tagged_digits
 
     tagged = tagged_digits(seed)
     data, n_false = tagged.data, len(tagged.falsified)
     detector = MCODE(contamination=n_false / len(data), verbose=sys.stderr.isatty()).fit(data.X, data.Y)
+    with readers_may_leave():
+        _print(detector, tagged)
+        if save is not None:
+            _save(tagged, Path(save))
+
+
+def _print(detector: MCODE, tagged: TaggedDigits) -> None:
+    from amiss.cli.terminal import top_table
+
+    data, n_false = tagged.data, len(tagged.falsified)
     click.echo(
         f"{len(data)} pictures of handwritten digits with {len(data.output_names)} tags each; "
         f"in {n_false} of them one tag was falsified."
@@ -44,8 +53,6 @@ def demo(save: str | None, seed: int) -> None:
     click.echo("\nThe first of them:\n")
     click.echo(_pictures(detector, tagged))
     click.echo("\n" + _verdict(detector, tagged))
-    if save is not None:
-        _save(tagged, Path(save))
 
 
 def _pictures(detector: MCODE, tagged: TaggedDigits) -> str:
@@ -54,15 +61,13 @@ def _pictures(detector: MCODE, tagged: TaggedDigits) -> str:
 
     shades = SHADES if (sys.stdout.encoding or "").lower().startswith("utf") else PLAIN_SHADES
     columns = []
-    for row in ranked_rows(detector, tagged.data.Y, tagged.data.ids, 1, N_PICTURES):
+    for row in ranked_rows(detector, tagged.data, 1, N_PICTURES):
         reason, number = row.reasons[0], row.row - 1
         art = ["".join(shades[int(cell / 16 * (len(shades) - 1) + 0.5)] * 2 for cell in line)
                for line in tagged.picture(number)]  # fmt: skip
         truth = "falsified" if number in tagged.falsified else "as it was"
         columns.append([*art, f"{reason.output[4:]} = {reason.observed}?", f"({truth})"])
-    return "\n".join(
-        "   ".join(cell.ljust(18) for cell in line).rstrip() for line in zip(*columns, strict=True)
-    )
+    return "\n".join("   ".join(cell.ljust(18) for cell in line).rstrip() for line in zip(*columns, strict=True))
 
 
 def _verdict(detector: MCODE, tagged: TaggedDigits) -> str:
@@ -70,7 +75,7 @@ def _verdict(detector: MCODE, tagged: TaggedDigits) -> str:
 
     n_false = len(tagged.falsified)
     found = named = 0
-    for row in ranked_rows(detector, tagged.data.Y, tagged.data.ids, 1, n_false):
+    for row in ranked_rows(detector, tagged.data, 1, n_false):
         flipped = tagged.falsified.get(row.row - 1)
         found += flipped is not None
         named += flipped == row.reasons[0].output

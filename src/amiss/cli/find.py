@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from amiss.cli.pipes import readers_may_leave
+
 if TYPE_CHECKING:
+    from amiss.cli.output import Target
     from amiss.dataset import Dataset
     from amiss.detector import MCODE
 
@@ -17,12 +20,13 @@ if TYPE_CHECKING:
 @click.option(
     "--outputs",
     metavar="SPEC",
-    help="Output columns: names or globs ('tag_*') separated by commas, "
+    multiple=True,
+    help="Output columns: names or globs ('tag_*'), "
     "a Mulan XML file, or last:14. Not needed for svmlight and npz.",
 )
 @click.option("--id", "id_column", metavar="COL", help="Column that names the rows.")
-@click.option("--drop", metavar="COL", multiple=True, help="Column (or glob) to leave out; may be repeated.")
-@click.option("--categorical", metavar="COL", multiple=True, help="Column of numbers that are categories.")
+@click.option("--drop", metavar="COL", multiple=True, help="Columns to leave out.")
+@click.option("--categorical", metavar="COL", multiple=True, help="Columns of numbers that are categories.")
 @click.option(
     "--format",
     "file_format",
@@ -33,7 +37,12 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     metavar="OUT",
-    help="Ranked list of all rows: .csv, .parquet or .jsonl; - is CSV on standard output.",
+    help="Ranked list of all rows: .csv, .parquet or .jsonl; - is standard output.",
+)
+@click.option(
+    "--output-format",
+    type=click.Choice(["csv", "parquet", "jsonl"]),
+    help="Format of the list, where the suffix does not tell.",
 )
 @click.option(
     "--reasons",
@@ -46,10 +55,8 @@ if TYPE_CHECKING:
 @click.option(
     "--top",
     type=click.IntRange(0),
-    default=10,
-    show_default=True,
     metavar="N",
-    help="How many rows to print.",
+    help="How many rows to print.  [default: 10, or as many as --alerts]",
 )
 @click.option(
     "--rate",
@@ -59,9 +66,7 @@ if TYPE_CHECKING:
     metavar="SHARE",
     help="Share of the rows to flag.",
 )
-@click.option(
-    "--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate."
-)
+@click.option("--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate.")
 @click.option(
     "--score",
     type=click.Choice(["lrw", "rw", "prod"]),
@@ -83,6 +88,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which other outputs the model of an output sees.",
 )
+@click.option("--order", metavar="COL", multiple=True, help="Order of the chain: every output once.")
 @click.option(
     "--crossfit",
     type=click.Choice(["half", "yes", "no"]),
@@ -116,9 +122,14 @@ if TYPE_CHECKING:
     "--exclude",
     metavar="COL",
     multiple=True,
-    help="Output (or glob) to leave out of the score; it still serves as a parent.",
+    help="Outputs to leave out of the score; they still serve as parents of the others.",
 )
-@click.option("--min-skill", type=float, metavar="S", help="Leave outputs below this skill out of the score.")
+@click.option(
+    "--min-skill",
+    type=click.FloatRange(max=1, max_open=True),
+    metavar="S",
+    help="Leave outputs below this skill (see --quality) out of the score.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seeds the folds.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 is all cores.")
 @click.option("--quality", is_flag=True, help="Also print how good the model of each output is.")
@@ -129,41 +140,54 @@ def find(files: tuple[str, ...], **options: Any) -> None:
 
     FILE may be CSV, TSV, Parquet, ARFF, svmlight or npz, plain or gzipped, or - for standard input;
     the rows of several files are joined. Outputs are columns of 0 and 1, and an empty cell is missing.
+    Options that name columns take names and globs, separated by commas or repeated.
 
     \b
     amiss find photos.csv --outputs 'tag_*' --id photo -o found.csv
     amiss find yeast.arff --outputs yeast.xml
     zcat today.csv.gz | amiss find - --outputs last:14 -o - | head
     """  # fmt: skip
-    from amiss.cli import output, terminal
+    from amiss.cli import output
     from amiss.readers import read
 
     if options["exclude"] and options["min_skill"] is not None:
         raise click.UsageError("--exclude and --min-skill cannot be combined")
+    if options["output"] == "-" and options["as_json"]:
+        raise click.UsageError("--json and -o - both want standard output; use --output-format jsonl")
     target = None
     if options["output"] is not None:
-        target = output.Target.of(options["output"], inputs=files)
+        target = output.Target.of(options["output"], options["output_format"], inputs=files)
     data = read(
         *files,
-        outputs=options["outputs"],
+        outputs=options["outputs"] or None,
         id=options["id_column"],
         drop=options["drop"],
         categorical=options["categorical"],
         format=options["file_format"],
     )
     detector = _detector(data, options).fit(data.X, data.Y)
-    if target is not None:
-        output.write(target, detector, data, options["reasons"])
-    if options["quiet"] or (target is not None and target.is_stdout):
-        return
+    with readers_may_leave():
+        if target is not None:
+            output.write(target, detector, data, options["reasons"])
+        if not options["quiet"]:
+            _print(detector, data, target, options)
+
+
+def _print(detector: MCODE, data: Dataset, target: Target | None, options: dict[str, Any]) -> None:
+    """What a person or a program reads, beside the list; on standard error if the list has the other."""
+    from amiss.cli import terminal
+
+    top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
+    to_stdout = target is not None and target.is_stdout
     if options["as_json"]:
-        click.echo(terminal.as_json(detector, data, options["top"], options["reasons"]))
+        click.echo(terminal.as_json(detector, data, top, options["reasons"], options["quality"]))
         return
-    click.echo(terminal.summary(detector, data))
-    click.echo(terminal.top_table(detector, data, options["top"], options["reasons"]))
+    if not to_stdout:
+        click.echo(terminal.summary(detector, data))
+        click.echo(terminal.top_table(detector, data, top, options["reasons"]))
     if options["quality"]:
-        click.echo("\n" + str(detector.output_quality_))
-    if target is not None:
+        click.echo(terminal.quality_table(detector), err=to_stdout)
+    if target is not None and not to_stdout:
         click.echo(f"\nAll {len(data)} rows, ranked: {target.path}")
 
 
@@ -176,18 +200,16 @@ def _detector(data: Dataset, options: dict[str, Any]) -> MCODE:
         if options["alerts"] > len(data) / 2:
             raise DataError(f"--alerts {options['alerts']} is more than half of the {len(data)} rows")
         share = options["alerts"] / len(data)
-    exclude: Any = options["min_skill"]
-    if options["exclude"]:
-        exclude = _excluded(options["exclude"], data.output_names)
     return MCODE(
         parents=options["parents"],
+        order=_named(options["order"], data.output_names, "--order") or None,
         score=options["score"],
         weighting=options["weighting"],
         crossfit="half" if options["crossfit"] == "half" else options["crossfit"] == "yes",
         n_neighbors=options["neighbors"],
         neighbor_space=options["neighbor_space"],
         scaling=options["scaling"],
-        exclude=exclude,
+        exclude=_named(options["exclude"], data.output_names, "--exclude") or options["min_skill"],
         contamination=share,
         random_state=options["seed"],
         n_jobs=options["jobs"],
@@ -195,17 +217,8 @@ def _detector(data: Dataset, options: dict[str, Any]) -> MCODE:
     )
 
 
-def _excluded(patterns: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
-    from fnmatch import fnmatchcase
+def _named(items: tuple[str, ...], names: tuple[str, ...], option: str) -> list[str]:
+    """The outputs an option means."""
+    from amiss.readers.select import chosen
 
-    from amiss.errors import DataError, listed, shown
-
-    found = []
-    for pattern in patterns:
-        matching = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
-        if not matching:
-            raise DataError(
-                f"--exclude: no output is named or matches {shown(pattern)}; there are {listed(names)}"
-            )
-        found.extend(matching)
-    return found
+    return [name for item in items for name in chosen(item, names, option)]

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from amiss.dataset import Dataset
 from amiss.detector import MCODE
-from amiss.errors import DataError, MissingDependencyError
+from amiss.errors import DataError
 from amiss.ranking import RankedRow, ranked_rows
+from amiss.readers.parquet import require_pyarrow
 
 SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
@@ -33,43 +35,36 @@ class Target:
         return self.path == "-"
 
     @classmethod
-    def of(cls, path: str, inputs: tuple[str, ...] = ()) -> Target:
-        if path == "-":
-            return cls(path, "csv")
-        kind = SUFFIXES.get(Path(path).suffix.lower())
+    def of(cls, path: str, kind: str | None = None, inputs: tuple[str, ...] = ()) -> Target:
+        kind = kind or ("csv" if path == "-" else SUFFIXES.get(Path(path).suffix.lower()))
         if kind is None:
-            raise DataError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
+            raise DataError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}, or say --output-format")
         if kind == "parquet":
-            _require_pyarrow()
-        if not Path(path).absolute().parent.is_dir():
-            raise DataError(f"{path}: there is no such folder; make it first")
-        if any(each != "-" and Path(each).resolve() == Path(path).resolve() for each in inputs):
-            raise DataError(f"{path}: this is an input file; choose another name for the list")
+            require_pyarrow()
+        if path != "-":
+            _refuse_bad_place(Path(path), inputs)
         return cls(path, kind)
 
 
 def write(target: Target, detector: MCODE, data: Dataset, n_reasons: int) -> None:
     """Write one line a row, most unusual first."""
     n_reasons = min(n_reasons, len(detector.output_names_))
-    rows = ranked_rows(detector, data.Y, data.ids, n_reasons)
-    if target.is_stdout:
-        _write_csv(sys.stdout, rows, n_reasons, data.ids is not None)
-        sys.stdout.flush()
-        return
+    rows = ranked_rows(detector, data, n_reasons)
     writers: dict[str, Callable[..., None]] = {
         "csv": _write_csv,
         "jsonl": _write_jsonl,
         "parquet": _write_parquet,
     }
-    with _whole_or_nothing(Path(target.path), binary=target.kind == "parquet") as stream:
-        writers[target.kind](stream, rows, n_reasons, data.ids is not None)
+    with _standard_output() if target.is_stdout else _whole_or_nothing(Path(target.path)) as stream:
+        writers[target.kind](stream, rows, n_reasons)
 
 
 def record(row: RankedRow) -> dict[str, Any]:
     """A row of the list as JSON writes it."""
-    result = asdict(row)
-    if row.id is None:
-        del result["id"]
+    result: dict[str, Any] = {"rank": row.rank, "row": row.row, **row.place}
+    if row.id is not None:
+        result["id"] = row.id
+    result |= {"score": _rounded(row.score), "flagged": row.flagged}
     result["outputs"] = [
         {
             "output": reason.output,
@@ -79,8 +74,6 @@ def record(row: RankedRow) -> dict[str, Any]:
         }
         for reason in row.reasons
     ]
-    result["score"] = _rounded(row.score)
-    del result["reasons"]
     return result
 
 
@@ -88,63 +81,86 @@ def _rounded(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def _columns(n_reasons: int, with_ids: bool) -> list[str]:
-    names = ["rank", "row", *(["id"] if with_ids else []), "score", "flagged"]
-    for place in range(1, n_reasons + 1):
-        names += [f"output_{place}", f"observed_{place}", f"probability_{place}", f"share_{place}"]
-    return names
-
-
-def _flat(row: RankedRow, n_reasons: int, with_ids: bool) -> list[Any]:
+def _flat(row: RankedRow, n_reasons: int) -> dict[str, Any]:
     """A row of the list as a table writes it; reasons a row does not have are empty."""
-    cells: list[Any] = [
-        row.rank,
-        row.row,
-        *([row.id] if with_ids else []),
-        _rounded(row.score),
-        int(row.flagged),
-    ]
-    for reason in row.reasons:
-        cells += [reason.output, reason.observed, _rounded(reason.probability), _rounded(reason.share)]
-    return cells + [None] * (4 * (n_reasons - len(row.reasons)))
+    cells: dict[str, Any] = {"rank": row.rank, "row": row.row, **row.place}
+    if row.id is not None:
+        cells["id"] = row.id
+    cells |= {"score": _rounded(row.score), "flagged": int(row.flagged)}
+    for place in range(1, n_reasons + 1):
+        reason = row.reasons[place - 1] if place <= len(row.reasons) else None
+        cells[f"output_{place}"] = None if reason is None else reason.output
+        cells[f"observed_{place}"] = None if reason is None else reason.observed
+        cells[f"probability_{place}"] = None if reason is None else _rounded(reason.probability)
+        cells[f"share_{place}"] = None if reason is None else _rounded(reason.share)
+    return cells
 
 
-def _write_csv(stream: IO[str], rows: Iterator[RankedRow], n_reasons: int, with_ids: bool) -> None:
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(_columns(n_reasons, with_ids))
-    writer.writerows(_flat(row, n_reasons, with_ids) for row in rows)
+def _write_csv(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
+    with _as_text(stream) as text:
+        writer = csv.writer(text, lineterminator="\n")
+        for number, row in enumerate(rows):
+            cells = _flat(row, n_reasons)
+            if number == 0:
+                writer.writerow(cells)
+            writer.writerow(cells.values())
 
 
-def _write_jsonl(stream: IO[str], rows: Iterator[RankedRow], n_reasons: int, with_ids: bool) -> None:
-    for row in rows:
-        stream.write(json.dumps(record(row), ensure_ascii=False) + "\n")
+def _write_jsonl(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
+    with _as_text(stream) as text:
+        for row in rows:
+            text.write(json.dumps(record(row), ensure_ascii=False) + "\n")
 
 
-def _write_parquet(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int, with_ids: bool) -> None:
+def _write_parquet(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = zip(*(_flat(row, n_reasons, with_ids) for row in rows), strict=True)
-    names = _columns(n_reasons, with_ids)
-    pq.write_table(pa.table(dict(zip(names, map(list, columns), strict=True))), stream)
-
-
-def _require_pyarrow() -> None:
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError:
-        raise MissingDependencyError(
-            "Parquet needs pyarrow; install it with pip install 'amiss[io]'"
-        ) from None
+    pq.write_table(pa.Table.from_pylist([_flat(row, n_reasons) for row in rows]), stream)
 
 
 @contextmanager
-def _whole_or_nothing(path: Path, binary: bool) -> Iterator[IO[Any]]:
-    """A temporary file beside ``path`` that takes its name once everything is on the disk."""
-    handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+def _as_text(stream: IO[bytes]) -> Iterator[IO[str]]:
+    """UTF-8 whatever the terminal speaks: this is a file, even in a pipe."""
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    yield text
+    text.flush()
+    text.detach()
+
+
+@contextmanager
+def _standard_output() -> Iterator[IO[bytes]]:
+    sys.stdout.flush()
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+def _refuse_bad_place(path: Path, inputs: tuple[str, ...]) -> None:
+    """Find out now, and not after an hour of work, that the list cannot be written."""
+    if path.is_dir():
+        raise DataError(f"{path}: this is a folder; name a file in it")
+    if not path.absolute().parent.is_dir():
+        raise DataError(f"{path}: there is no such folder; make it first")
+    if any(each != "-" and Path(each).resolve() == path.resolve() for each in inputs):
+        raise DataError(f"{path}: this is an input file; choose another name for the list")
+    handle, temporary = _temporary(path)
+    os.close(handle)
+    Path(temporary).unlink()
+
+
+def _temporary(path: Path) -> tuple[int, str]:
     try:
-        mode, encoding = ("wb", None) if binary else ("w", "utf-8")
-        with os.fdopen(handle, mode, encoding=encoding, newline=None if binary else "") as stream:
+        return tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+@contextmanager
+def _whole_or_nothing(path: Path) -> Iterator[IO[bytes]]:
+    """A temporary file beside ``path`` that takes its name once everything is on the disk."""
+    handle, temporary = _temporary(path)
+    try:
+        with os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

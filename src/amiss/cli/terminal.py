@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from typing import Any
+
+import numpy as np
 
 from amiss.cli.output import record
 from amiss.dataset import Dataset
@@ -12,7 +15,10 @@ from amiss.ranking import RankedRow, Reason, ranked_rows
 
 LONGEST_ID = 24
 LONGEST_OUTPUT = 32
-REASONS = "what does not fit (probability of the value, share of the score)"
+SMALL_PART = 0.05
+LEGEND = "(! flagged; p: the model's probability of the value that stands there; %: its part of the score)"
+QUALITY_LEGEND = """(ones: share of 1; strength: penalty chosen; error: mean of 1 - p; brier: mean of its square;
+skill: 0 is no better than always saying the base rate, 1 is perfect; auc: 0.5 is chance; weight: in the score)"""
 
 
 def printable(text: str, longest: int) -> str:
@@ -22,52 +28,92 @@ def printable(text: str, longest: int) -> str:
 
 
 def summary(detector: MCODE, data: Dataset) -> str:
-    """One sentence: how much was read, how much is flagged."""
-    flagged = int(detector.labels_.sum())
-    counts = f"{len(data)} rows, {len(data.input_names)} inputs, {len(data.output_names)} outputs"
-    left_out = int(detector.output_quality_.excluded.sum())
-    counts += f" ({left_out} left out of the score)" if left_out else ""
-    struggling = int((~detector.output_quality_.converged).sum())
-    note = f"\nThe models of {struggling} outputs did not converge; see --quality." if struggling else ""
-    return f"{counts}: {flagged} flagged, with a score above {detector.threshold_:.4g}.{note}"
+    """What was read as what, how much is flagged, and what looks doubtful."""
+    quality = detector.output_quality_
+    names = [printable(name, LONGEST_OUTPUT) for name in data.output_names]
+    left_out, struggling = int(quality.excluded.sum()), int((~quality.converged).sum())
+    lines = [
+        f"{_count(len(data), 'row')}, {_count(len(data.input_names), 'input')}, {_count(len(names), 'output')}"
+        + (f" ({left_out} left out of the score)" if left_out else "")
+        + f": {int(detector.labels_.sum())} flagged, with a score above {detector.threshold_:.4g}.",
+        _listing("Outputs", names),
+    ]
+    if data.X.levels:
+        categories = [printable(data.input_names[column], LONGEST_OUTPUT) for column in sorted(data.X.levels)]
+        lines.append(_listing("Inputs read as categories", categories))
+    lines += [
+        f"Input {printable(name, LONGEST_OUTPUT)} only counts the rows; if it is their id, say --id."
+        for name in _counters(data)
+    ]
+    if struggling:
+        lines.append(f"The models of {_count(struggling, 'output')} did not converge; see --quality.")
+    return "\n".join(lines)
 
 
 def top_table(detector: MCODE, data: Dataset, n_rows: int, n_reasons: int) -> str:
     """The most unusual rows, one line each, cut to the width of the terminal."""
     if n_rows == 0:
         return ""
-    rows = list(ranked_rows(detector, data.Y, data.ids, n_reasons, n_rows))
+    rows = list(ranked_rows(detector, data, n_reasons, n_rows))
     with_ids = data.ids is not None
-    head = ["rank", "row", *(["id"] if with_ids else []), "score", "", REASONS]
+    head = ["rank", "row", *(["id"] if with_ids else []), "score", "", "what makes the score"]
     lines = [head, *([*_cells(row, with_ids), _sentence(row)] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
-    room = shutil.get_terminal_size((110, 24)).columns
     text = []
     for line in lines:
         cells = [
             cell.ljust(width) if head[column] == "id" else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(line[:-1], widths, strict=True))
         ]
-        whole = "  ".join([*cells, line[-1]])
-        text.append((whole if len(whole) <= room else whole[: room - 1] + "…").rstrip())
-    return "\n" + "\n".join(text)
+        text.append(_cut("  ".join([*cells, line[-1]])))
+    return "\n" + "\n".join([*text, LEGEND])
 
 
-def as_json(detector: MCODE, data: Dataset, n_rows: int, n_reasons: int) -> str:
+def quality_table(detector: MCODE) -> str:
+    return f"\n{detector.output_quality_}\n{QUALITY_LEGEND}"
+
+
+def as_json(detector: MCODE, data: Dataset, n_rows: int, n_reasons: int, quality: bool) -> str:
     """Summary and top rows for a program."""
-    rows = ranked_rows(detector, data.Y, data.ids, n_reasons, n_rows)
-    return json.dumps(
-        {
-            "rows": len(data),
-            "inputs": len(data.input_names),
-            "outputs": len(data.output_names),
-            "flagged": int(detector.labels_.sum()),
-            "threshold": float(f"{detector.threshold_:.6g}"),
-            "top": [record(row) for row in rows],
-        },
-        ensure_ascii=False,
-        indent=2,
-    )
+    result: dict[str, Any] = {
+        "rows": len(data),
+        "inputs": len(data.input_names),
+        "outputs": len(data.output_names),
+        "flagged": int(detector.labels_.sum()),
+        "threshold": float(f"{detector.threshold_:.6g}"),
+        "top": [record(row) for row in ranked_rows(detector, data, n_reasons, n_rows)],
+    }
+    if quality:
+        columns = detector.output_quality_.to_dict()
+        rows = zip(*columns.values(), strict=True)
+        result["quality"] = [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
+    return json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN."""
+    return None if isinstance(value, float) and value != value else value
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _cut(line: str) -> str:
+    room = shutil.get_terminal_size((110, 24)).columns
+    return (line if len(line) <= room else line[: room - 1] + "…").rstrip()
+
+
+def _listing(label: str, names: list[str]) -> str:
+    return _cut(f"{label}: {', '.join(names)}")
+
+
+def _counters(data: Dataset) -> list[str]:
+    """Inputs that rise by one from row to row: most likely identifiers."""
+    if not isinstance(data.X.values, np.ndarray) or len(data) < 3:
+        return []
+    steps = (np.diff(data.X.values, axis=0) == 1).all(axis=0)
+    return [name for name, counts in zip(data.input_names, steps, strict=True) if counts]
 
 
 def _cells(row: RankedRow, with_ids: bool) -> list[str]:
@@ -76,7 +122,9 @@ def _cells(row: RankedRow, with_ids: bool) -> list[str]:
 
 
 def _sentence(row: RankedRow) -> str:
-    return "; ".join(_reason(reason, row.score) for reason in row.reasons)
+    """The outputs that make the score, small parts left out."""
+    telling = [reason for reason in row.reasons if reason.share >= SMALL_PART * row.score]
+    return "; ".join(_reason(reason, row.score) for reason in telling)
 
 
 def _reason(reason: Reason, score: float) -> str:

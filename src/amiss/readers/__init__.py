@@ -43,7 +43,7 @@ SUFFIXES = {
 
 def read(
     *paths: str | Path,
-    outputs: str | Sequence[str] | None = None,
+    outputs: str | Path | Sequence[str] | None = None,
     id: str | None = None,
     drop: str | Sequence[str] = (),
     categorical: str | Sequence[str] = (),
@@ -63,7 +63,7 @@ def read(
     """
     if not paths:
         raise DataError("name at least one file to read")
-    selection = Selection.of(None if outputs is None else _text(outputs), id, drop, categorical)
+    selection = Selection.of(str(outputs) if isinstance(outputs, Path) else outputs, id, drop, categorical)
     parts = []
     for path in paths:
         source = Source(str(path))
@@ -75,11 +75,9 @@ def format_of(source: Source) -> str:
     """The format a file's suffix tells; standard input is CSV unless told otherwise."""
     if source.path == "-":
         return "csv"
+    if Path(source.path).is_dir():
+        source.refuse("this is a folder; name a file in it")
     if source.suffix not in SUFFIXES:
         known = ", ".join(sorted(SUFFIXES))
         source.refuse(f"the suffix does not tell the format; it may be {known} (or give the format)")
     return SUFFIXES[source.suffix]
-
-
-def _text(outputs: str | Sequence[str] | Path) -> str | Sequence[str]:
-    return str(outputs) if isinstance(outputs, Path) else outputs

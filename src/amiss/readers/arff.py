@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from amiss.dataset import Floats, Table, encode
+from amiss.errors import shown
 from amiss.readers.part import Part
 from amiss.readers.select import Roles, Selection
 from amiss.readers.source import Source
@@ -27,6 +28,7 @@ ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.+)$", re.IGNORECA
 VALUE = re.compile(rf"\s*({QUOTED}|[^,'\"][^,]*?|)\s*(,|$)")
 PAIR = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^,\s]+)\s*(?:,|$)")
 WEIGHT = re.compile(r",?\s*\{\s*([^{}\s]+)\s*\}\s*$")
+COMMENT = re.compile(r"(?<=[}\w])\s+%.*$")
 NUMERIC = ("numeric", "real", "integer")
 
 
@@ -37,6 +39,8 @@ class Attribute:
     name: str
     levels: tuple[str, ...] | None = None
     text: bool = False
+    unreadable: str = ""  # the type, where it is none we read
+    line: int = 0
 
     @property
     def is_number(self) -> bool:
@@ -49,11 +53,13 @@ def read_arff(source: Source, selection: Selection) -> Part:
     lines = enumerate(source.lines(), start=1)
     attributes = _header(lines, source)
     roles = selection.roles([attribute.name for attribute in attributes], source)
+    for attribute in (attributes[position] for position in roles.kept):
+        if kind := attribute.unreadable:
+            problem = f"attributes of type {shown(kind)} are not read; drop the column"
+            source.refuse(problem, line=attribute.line, column=attribute.name)
     wanted = [_as_asked(attribute, selection) for attribute in attributes]
     rows = (
-        (number, stripped)
-        for number, line in lines
-        if (stripped := line.strip()) and not stripped.startswith("%")
+        (number, stripped) for number, line in lines if (stripped := line.strip()) and not stripped.startswith("%")
     )
     first = next(rows, None)
     if first is None:
@@ -89,7 +95,7 @@ def _attribute(line: str, source: Source, number: int) -> Attribute:
     match = ATTRIBUTE.match(line)
     if match is None:
         source.refuse("an attribute needs a name and a type", line=number)
-    name, kind = _unquoted(match[1]), match[2].strip()
+    name, kind = _unquoted(match[1]), COMMENT.sub("", match[2]).strip()
     if kind.startswith("{"):
         if not kind.endswith("}"):
             source.refuse("the list of nominal values is not closed by }", line=number, column=name)
@@ -105,11 +111,7 @@ def _attribute(line: str, source: Source, number: int) -> Attribute:
         return Attribute(name)
     if word == "string":
         return Attribute(name, text=True)
-    source.refuse(
-        f"attributes of type {word[:20]} are not read; drop the column from the file",
-        line=number,
-        column=name,
-    )
+    return Attribute(name, text=True, unreadable=word, line=number)
 
 
 def _unquoted(text: str) -> str:
@@ -153,6 +155,8 @@ class _Rows:
         """A cell as a number or as the code of its level."""
         if cell == "?":
             return np.nan
+        if "_" in cell and self.codes[position] is None:
+            self.refuse("this is not a number", line, position)
         codes = self.codes[position]
         if codes is not None:
             code = codes.get(cell)
@@ -294,7 +298,7 @@ class _SparseRows(_Rows):
             self.refuse("a dense row among sparse ones", line)
         if not row.endswith("}"):
             self.refuse("the row is not closed by }", line)
-        if row.count("{") > 1 and "'" not in row and '"' not in row:
+        if row.count("{") > 1:
             row = self.without_weight(row, line)
         body = row[1:-1].strip()
         if not body:
@@ -312,9 +316,7 @@ class _SparseRows(_Rows):
                 self.refuse("the positions of a sparse row must rise", line)
             last = position
         if last >= len(self.attributes):
-            self.refuse(
-                f"position {last} where {len(self.attributes)} attributes are declared (from 0)", line
-            )
+            self.refuse(f"position {last} where {len(self.attributes)} attributes are declared (from 0)", line)
         return pairs
 
     def _quoted_pairs(self, body: str, line: int) -> list[tuple[int, str]]:

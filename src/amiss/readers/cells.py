@@ -7,23 +7,27 @@ many distinct numbers is taken for numbers, and a text in it is an error by its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from amiss.dataset import Floats, Mask, Rows
 from amiss.readers.source import Source
 
-MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "None", "null", "NULL"})
 MANY = 1000
 MOSTLY = 0.9
+FEW_NUMBERS = 20
 
 
 class CellColumn:
     """One column, filled chunk by chunk."""
 
-    def __init__(self, source: Source, name: str, *, categorical: bool, output: bool) -> None:
+    def __init__(
+        self, source: Source, name: str, *, categorical: bool, output: bool, decimal_comma: bool = False
+    ) -> None:
         self.source, self.name, self.categorical, self.output = source, name, categorical, output
+        self.decimal_comma = decimal_comma
         self._codes: dict[str, int] = {}
         self._chunks: list[Floats] = []
         self._lines: list[Sequence[int]] = []
@@ -39,49 +43,46 @@ class CellColumn:
         self._lines.append(lines)
         if self._undecided and len(codes) > MANY:
             self._undecided = False
-            if not np.isinf(self._meaning()).any():
+            if not self._read(codes)[1].any():
                 self._become_numeric()
 
     def finish(self) -> tuple[Floats, tuple[str, ...] | None]:
         """The values, and the levels if they are categories."""
         if not self._numeric:
-            meaning = self._meaning()
-            texts = np.isinf(meaning) & ~self._infinite()
-            if not self.categorical and not texts.any():
-                self._become_numeric()
-            else:
-                return self._categories(meaning, texts)
+            value, is_text = self._read(self._codes)
+            if self.categorical or is_text.any():
+                return self._categories(value, is_text)
+            self._become_numeric()
         return np.concatenate(self._chunks), None
 
     def _become_numeric(self) -> None:
-        value = np.array([_number(text) for text in self._codes])
+        value, _ = self._read(self._codes)
         self._chunks = [value[chunk.astype(np.intp)] for chunk in self._chunks]
         self._numeric, self._lines = True, []
 
-    def _meaning(self) -> Floats:
-        """The number each distinct text stands for; NaN if missing, infinite if it is none."""
-        return np.array([_number(text) for text in self._codes])
+    def _read(self, cells: Iterable[str]) -> tuple[Floats, Mask]:
+        """The number each cell stands for, NaN if it is missing or a text; and whether it is a text."""
+        numbers = [_number(cell, self.decimal_comma) for cell in cells]
+        is_text = np.array([number is None for number in numbers], dtype=bool)
+        return np.array([np.nan if number is None else number for number in numbers]), is_text
 
-    def _infinite(self) -> Mask:
-        return np.array([_is_infinity(text) for text in self._codes], dtype=bool)
-
-    def _categories(self, meaning: Floats, texts: Mask) -> tuple[Floats, tuple[str, ...]]:
+    def _categories(self, value: Floats, is_text: Mask) -> tuple[Floats, tuple[str, ...]]:
         codes = np.concatenate(self._chunks).astype(np.intp)
         if not self.categorical and not self.output:
-            self._refuse_stray_texts(codes, meaning, texts)
+            self._refuse_stray_texts(codes, value, is_text)
         words = list(self._codes)
         levels = tuple(sorted(word for word in words if word not in MISSING))
         place = {level: float(position) for position, level in enumerate(levels)}
-        value = np.array([place.get(word, np.nan) for word in words])
-        return value[codes], levels
+        return np.array([place.get(word, np.nan) for word in words])[codes], levels
 
-    def _refuse_stray_texts(self, codes: Rows, meaning: Floats, texts: Mask) -> None:
-        is_text = texts[codes]
-        present = int((~np.isnan(meaning[codes])).sum())
-        if present - is_text.sum() < MOSTLY * present:
-            return
-        lines = np.concatenate([np.asarray(chunk) for chunk in self._lines])
-        self._refuse_text(int(lines[np.argmax(is_text)]))
+    def _refuse_stray_texts(self, codes: Rows, value: Floats, is_text: Mask) -> None:
+        """A column of numbers with a few texts in it is a column of numbers with mistakes."""
+        texts = is_text[codes]
+        n_numbers, n_texts = int((~np.isnan(value[codes])).sum()), int(texts.sum())
+        many = n_numbers > n_texts and np.count_nonzero(~np.isnan(value)) > FEW_NUMBERS
+        if many or n_numbers >= MOSTLY * (n_numbers + n_texts):
+            lines = np.concatenate([np.asarray(chunk) for chunk in self._lines])
+            self._refuse_text(int(lines[np.argmax(texts)]))
 
     def _refuse_text(self, line: int) -> None:
         self.source.refuse(
@@ -93,24 +94,27 @@ class CellColumn:
 
     def _numbers(self, cells: Sequence[str], lines: Sequence[int]) -> Floats:
         try:
-            return np.array(list(map(float, cells)))
+            if "_" not in "".join(cells):
+                return np.array(list(map(float, cells)))
         except ValueError:
-            numbers = np.array([_number(cell) for cell in cells])
-        for cell, number, line in zip(cells, numbers, lines, strict=True):
-            if np.isinf(number) and not _is_infinity(cell):
-                self._refuse_text(line)
-        return numbers
+            pass
+        value, is_text = self._read(cells)
+        if is_text.any():
+            self._refuse_text(lines[int(np.argmax(is_text))])
+        return value
 
 
-def _number(text: str) -> float:
-    """The number a cell stands for; NaN if it is missing, infinity if it is a text."""
+def _number(text: str, decimal_comma: bool = False) -> float | None:
+    """The number a cell stands for, NaN if it is missing, None if it is a text.
+
+    >>> _number("1.5"), _number("1,5", decimal_comma=True), _number("1_5"), _number("NA")
+    (1.5, 1.5, None, nan)
+    """
     if text in MISSING:
         return np.nan
+    if "_" in text or not text.isascii():  # Python would take 1_000 and digits of other scripts
+        return None
     try:
         return float(text)
     except ValueError:
-        return np.inf
-
-
-def _is_infinity(text: str) -> bool:
-    return text.lstrip("+-").lower() in ("inf", "infinity")
+        return _number(text.replace(",", ".")) if decimal_comma and text.count(",") == 1 else None

@@ -21,16 +21,18 @@ NumberedRow = tuple[int, list[str]]
 
 def read_delimited(source: Source, selection: Selection, delimiter: str | None = None) -> Part:
     """Rows of cells separated by ``delimiter``; None is a comma, semicolon or tab, as the names show."""
-    rows = _rows(source, delimiter)
-    header = [name.strip() for name in next(rows)[1]]
-    _check_header(header, source)
-    roles = selection.roles(header, source)
+    delimiter, rows = _rows(source, delimiter)
+    first, names = next(rows)
+    header = [name.strip() for name in names]
+    _check_header(header, source, first)
+    roles = selection.roles(header, source, line=first)
     columns = [
         CellColumn(
             source,
             header[position],
             categorical=selection.is_categorical(header[position]),
             output=header[position] in roles.outputs,
+            decimal_comma=delimiter == ";",
         )
         for position in roles.kept
     ]
@@ -48,7 +50,7 @@ def read_delimited(source: Source, selection: Selection, delimiter: str | None =
             ids.extend(cells[roles.id])
         lines.extend(numbers)
     if not lines:
-        source.refuse("there are column names but no rows", line=1)
+        source.refuse("there are column names but no rows", line=first)
     finished = [column.finish() for column in columns]
     table = Table(
         np.column_stack([values for values, _ in finished]),
@@ -58,34 +60,45 @@ def read_delimited(source: Source, selection: Selection, delimiter: str | None =
     return Part.of(source, table, roles, np.array(lines), ids if roles.id is not None else None)
 
 
-def _rows(source: Source, delimiter: str | None) -> Iterator[NumberedRow]:
-    """Rows that are not blank, each with the number of its last line."""
+def _rows(source: Source, delimiter: str | None) -> tuple[str, Iterator[NumberedRow]]:
+    """The delimiter, and the rows that are not blank, each with the number of its last line."""
     lines = source.lines()
-    first = next((line for line in lines if line.strip()), None)
-    if first is None:
+    blank = 0
+    for first in lines:
+        if first.strip():
+            break
+        blank += 1
+    else:
         source.refuse("the file is empty")
-    if delimiter is None:
-        delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    delimiter = delimiter or max(",;\t|", key=first.count)
+    return delimiter, _parsed(source, chain([first], lines), delimiter, blank)
+
+
+def _parsed(source: Source, lines: Iterator[str], delimiter: str, blank: int) -> Iterator[NumberedRow]:
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         for row in reader:
             if row:
-                yield reader.line_num, row
+                yield reader.line_num + blank, row
     except csv.Error:
-        source.refuse("a quote is not closed, or a cell is too long", line=reader.line_num)
+        source.refuse("a quote is not closed or stands in the wrong place", line=reader.line_num + blank)
 
 
-def _check_header(header: list[str], source: Source) -> None:
+def _check_header(header: list[str], source: Source, line: int) -> None:
     unnamed = [position + 1 for position, name in enumerate(header) if not name]
     if unnamed:
-        source.refuse(f"column {unnamed[0]} has no name", line=1)
-    if any(_is_fraction(name) for name in header):
-        source.refuse("the first line must name the columns, and it holds numbers", line=1)
+        source.refuse(f"column {unnamed[0]} has no name; the first line must name the columns", line=line)
+    numbers = [_as_number(name) for name in header]
+    if any(number is not None and not number.is_integer() for number in numbers):
+        source.refuse("the first line must name the columns, and it holds numbers", line=line)
+    counting = numbers in ([float(n) for n in range(len(header))], [n + 1.0 for n in range(len(header))])
+    if all(number is not None for number in numbers) and not counting:
+        source.refuse("the first line must name the columns, and it holds only numbers", line=line)
 
 
-def _is_fraction(name: str) -> bool:
-    """A number with a decimal point is data, not a name (whole numbers may be names)."""
+def _as_number(name: str) -> float | None:
     try:
-        return not float(name).is_integer()
-    except (ValueError, OverflowError):
-        return False
+        number = float(name)
+    except ValueError:
+        return None
+    return number if number == number and abs(number) != float("inf") else None

@@ -19,7 +19,7 @@ def label_names(source: Source) -> list[str]:
         line, column = error.position
         source.refuse(f"this is not well-formed XML (character {column + 1})", line=line)
     except DefusedXmlException:
-        line = content[: max(content.find(b"<!"), 0)].count(b"\n") + 1
+        line = content[: max(content.upper().find(b"<!DOCTYPE"), 0)].count(b"\n") + 1
         source.refuse("the XML has a DTD, which is not read for safety; remove it", line=line)
     except (LookupError, ValueError):
         source.refuse("the XML's encoding is not one that can be read; save it as UTF-8", line=1)

@@ -24,10 +24,14 @@ CSR_FIELDS = ("data", "indices", "indptr", "shape")
 
 def read_npz(source: Source, selection: Selection) -> Part:
     """The arrays of one archive; outputs are the columns of Y unless others are named."""
+    if selection.id is not None or selection.categorical:
+        source.refuse(
+            "npz files hold numbers, and their rows are named by an array `ids`; leave these options out"
+        )
     try:
         with np.load(io.BytesIO(source.bytes()), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, zipfile.BadZipFile, OSError, EOFError, zlib.error, AttributeError, KeyError):
+    except (ValueError, zipfile.BadZipFile, OSError, EOFError, zlib.error, AttributeError, KeyError, TypeError):
         source.refuse("this is not an npz file of plain arrays; write it with numpy.savez(X=…, Y=…)")
     X, Y = _matrix(arrays, "X", source), _matrix(arrays, "Y", source)
     if X.shape[0] != Y.shape[0]:
@@ -44,7 +48,7 @@ def read_npz(source: Source, selection: Selection) -> Part:
         source.refuse("ids must hold one entry a row")
     table = Table(both, (*names, *known)).select(roles.kept)
     row_ids = None if ids is None else [str(row_id) for row_id in ids]
-    return Part.of(source, table, roles, np.zeros(0, dtype=np.intp), row_ids)
+    return Part.of(source, table, roles, None, row_ids)
 
 
 def _matrix(arrays: dict[str, Any], name: str, source: Source) -> Matrix:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-
-import numpy as np
+from importlib.util import find_spec
 
 from amiss.dataset import as_table
 from amiss.errors import DataError, MissingDependencyError
@@ -13,23 +12,26 @@ from amiss.readers.select import Selection
 from amiss.readers.source import Source
 
 
+def require_pyarrow() -> None:
+    """Say what to install before anything else goes wrong."""
+    if find_spec("pyarrow") is None:
+        raise MissingDependencyError("Parquet needs pyarrow; install it with pip install 'amiss[io]'")
+
+
 def read_parquet(source: Source, selection: Selection) -> Part:
     """The kept columns of one Parquet file."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingDependencyError(
-            "Parquet needs pyarrow; install it with pip install 'amiss[io]'"
-        ) from None
+    require_pyarrow()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     content = io.BytesIO(source.bytes())
     try:
-        names = pq.read_schema(content).names
+        schema = pq.read_schema(content)
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        names = [name for name in schema.names if name not in index or not name.startswith("__index_level_")]
         roles = selection.roles(names, source)
         content.seek(0)
-        wanted = [
-            names[position] for position in sorted({*roles.kept, *([] if roles.id is None else [roles.id])})
-        ]
+        wanted = [names[position] for position in sorted({*roles.kept, *([] if roles.id is None else [roles.id])})]
         frame = pq.read_table(content, columns=wanted)
     except (pa.ArrowException, OSError):
         source.refuse("this is not a Parquet file, or it is damaged")
@@ -37,11 +39,13 @@ def read_parquet(source: Source, selection: Selection) -> Part:
     if roles.id is not None:
         ids = ["" if cell is None else str(cell) for cell in frame.column(names[roles.id]).to_pylist()]
     kept = frame.select([names[position] for position in roles.kept])
-    for position, name in enumerate(kept.column_names):
-        if selection.is_categorical(name):
-            kept = kept.set_column(position, name, kept.column(name).cast(pa.string()))
     try:
+        for position, name in enumerate(kept.column_names):
+            if selection.is_categorical(name):
+                kept = kept.set_column(position, name, kept.column(name).cast(pa.string()))
         table = as_table(kept)
     except (DataError, TypeError) as error:
         source.refuse(str(error))
-    return Part.of(source, table, roles, np.zeros(0, dtype=np.intp), ids)
+    except pa.ArrowException:
+        source.refuse("a column named by --categorical cannot be read as categories")
+    return Part.of(source, table, roles, None, ids)

@@ -29,14 +29,14 @@ class Part:
 
     @classmethod
     def of(
-        cls, source: Source, table: Table, roles: Roles, lines: Rows, ids: list[str] | None = None
+        cls, source: Source, table: Table, roles: Roles, lines: Rows | None, ids: list[str] | None = None
     ) -> Part:
+        """``lines`` are the rows' line numbers; None for files that have no lines."""
         if len(table) == 0:
             source.refuse("there are column names but no rows")
-        if len(lines):
-            origin = Origin((source.name,), np.zeros(len(table), dtype=np.intp), lines)
-            table = replace(table, origin=origin)
-        return cls(source, table, roles.outputs, ids)
+        numbers, unit = (np.arange(1, len(table) + 1), "row") if lines is None else (lines, "line")
+        origin = Origin((source.name,), np.zeros(len(table), dtype=np.intp), numbers, (unit,))
+        return cls(source, replace(table, origin=origin), roles.outputs, ids)
 
 
 def joined(parts: Sequence[Part]) -> Dataset:
@@ -73,7 +73,7 @@ def _aligned(part: Part, names: tuple[str, ...], outputs: frozenset[str], first:
         missing, _ = differences(table.names, names)
         empty = sparse.csr_array((len(table), len(missing)))
         wider = sparse.csr_array(sparse.hstack([sparse.csr_array(table.values), empty], format="csr"))
-        table = Table(wider, table.names + tuple(missing), table.levels, table.origin)
+        table = replace(table, values=wider, names=table.names + tuple(missing))
     missing, extra = differences(table.names, names)
     if missing:
         part.source.refuse(f"column {listed(missing)} of {first.source.name} is missing here")
@@ -121,12 +121,11 @@ def _with_levels(table: Table, levels: dict[int, tuple[str, ...]]) -> Floats | s
     return dense
 
 
-def _joined_origins(parts: Sequence[Part]) -> Origin | None:
-    origins = [part.table.origin for part in parts]
-    if any(origin is None for origin in origins):
-        return None
+def _joined_origins(parts: Sequence[Part]) -> Origin:
+    origins = [part.table.origin for part in parts if part.table.origin is not None]
     return Origin(
         tuple(part.source.name for part in parts),
         np.repeat(np.arange(len(parts)), [len(part.table) for part in parts]),
-        np.concatenate([origin.line_of_row for origin in origins if origin is not None]),
+        np.concatenate([origin.number_of_row for origin in origins]),
+        tuple(origin.units[0] for origin in origins),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from amiss.dataset import differences, refuse_duplicates
@@ -44,24 +45,27 @@ class Selection:
     ) -> Selection:
         return cls(None if outputs is None else _items(outputs), id, _items(drop), _items(categorical))
 
-    def roles(self, names: Sequence[str], source: Source, known: Sequence[str] | None = None) -> Roles:
+    def roles(
+        self, names: Sequence[str], source: Source, known: Sequence[str] | None = None, line: int | None = None
+    ) -> Roles:
         """The role of every column of a file; ``known`` are outputs the format itself marks."""
-        refuse_duplicates(names, where=f"{source.name}: ")
-        if self.id is not None and self.id not in names:
-            source.refuse(
-                f"there is no column {shown(self.id)} to be the id; there are {listed(list(names))}"
-            )
-        dropped = {name for item in self.drop for name in _matching(item, names, source)}
+        where = source.name if line is None else f"{source.name}, line {line}"
+        refuse_duplicates(names, where=f"{where}: ")
+        if self.id is not None and self.id not in set(names):
+            source.refuse(f"there is no column {shown(self.id)} to be the id; {_nearest(self.id, names)}")
+        dropped = {name for item in self.drop for name in chosen(item, names, source.name)}
+        for item in self.categorical:
+            chosen(item, names, source.name)
         gone = dropped | ({self.id} if self.id is not None else set())
         left = [name for name in names if name not in gone]
         if self.outputs is not None:
-            outputs = {name for item in self.outputs for name in self._named(item, left, source)}
+            outputs = {name for item in self.outputs for name in _outputs(item, left, source)}
         elif known is not None:
             outputs = set(known) - gone
         else:
-            raise DataError(
-                f"{source.name}: which columns are outputs? Name them (--outputs 'tag_*'), "
-                "count them (--outputs last:14) or give a Mulan XML file"
+            source.refuse(
+                "which columns are outputs? Name them (--outputs 'tag_*'), count them "
+                "(--outputs last:14) or give a Mulan XML file"
             )
         if not outputs:
             source.refuse("there is no output column left")
@@ -74,22 +78,46 @@ class Selection:
         )
 
     def is_categorical(self, name: str) -> bool:
-        return any(name == item or fnmatchcase(name, item) for item in self.categorical)
+        return any(name in _matching(item, [name]) for item in self.categorical)
 
-    @staticmethod
-    def _named(item: str, names: list[str], source: Source) -> list[str]:
-        if item in names:
-            return [item]
-        if item.lower().endswith(".xml"):
-            labels = label_names(Source(item))
-            missing, _ = differences(names, labels)
-            if missing:
-                source.refuse(f"label {listed(missing)} of {item} is not among its columns")
-            return labels
-        place, _, count = item.partition(":")
-        if place in ("first", "last") and count:
-            return _by_place(place, count, names, source)
-        return _matching(item, names, source)
+
+def chosen(item: str, names: Sequence[str], where: str) -> list[str]:
+    """The names that ``item`` means: itself, or what its globs, separated by commas, match."""
+    if item in set(names):
+        return [item]
+    found: list[str] = []
+    for pattern in filter(None, map(str.strip, item.split(","))):
+        matching = _matching(pattern, names)
+        if not matching:
+            raise DataError(f"{where}: no column is named or matches {shown(pattern)}; {_nearest(pattern, names)}")
+        found += matching
+    return found
+
+
+def _matching(item: str, names: Sequence[str]) -> list[str]:
+    if item in names:
+        return [item]
+    return [name for name in names for pattern in item.split(",") if fnmatchcase(name, pattern.strip())]
+
+
+def _nearest(wanted: str, names: Sequence[str]) -> str:
+    """A hint that shows only names like the one asked for (a first line may turn out to be data)."""
+    close = get_close_matches(wanted, names, n=3, cutoff=0.6)
+    close = close or [name for name in names if name.lower().startswith(wanted.lower().rstrip("*"))][:3]
+    return f"did you mean {listed(close)}?" if close else f"there are {len(names)} columns"
+
+
+def _outputs(item: str, names: list[str], source: Source) -> list[str]:
+    if item not in names and item.lower().endswith(".xml"):
+        labels = label_names(Source(item))
+        missing, _ = differences(names, labels)
+        if missing:
+            source.refuse(f"label {listed(missing)} of {item} is not among its columns")
+        return labels
+    place, _, count = item.partition(":")
+    if item not in names and place in ("first", "last") and count:
+        return _by_place(place, count, names, source)
+    return chosen(item, names, source.name)
 
 
 def _by_place(place: str, count: str, names: list[str], source: Source) -> list[str]:
@@ -100,15 +128,5 @@ def _by_place(place: str, count: str, names: list[str], source: Source) -> list[
     return names[: int(count)] if place == "first" else names[-int(count) :]
 
 
-def _matching(item: str, names: Sequence[str], source: Source) -> list[str]:
-    found = [item] if item in names else [name for name in names if fnmatchcase(name, item)]
-    if not found:
-        source.refuse(f"no column is named or matches {shown(item)}; there are {listed(list(names))}")
-    return found
-
-
 def _items(request: str | Sequence[str]) -> tuple[str, ...]:
-    """Comma-separated text, or a list of names that are taken as they are."""
-    if isinstance(request, str):
-        return tuple(item.strip() for item in request.split(",") if item.strip())
-    return tuple(request)
+    return (request,) if isinstance(request, str) else tuple(request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -14,6 +15,15 @@ from typing import IO, Any, NoReturn
 from amiss.errors import DataError, shown
 
 GZIP_MAGIC = b"\x1f\x8b"
+LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)(?!$)")  # the line end of old Macintosh files
+OTHER_KINDS = {
+    b"\xff\xfe": "the file is UTF-16; save it as UTF-8",
+    b"\xfe\xff": "the file is UTF-16; save it as UTF-8",
+    b"PK\x03\x04": "this is a zip or Excel file; save the table as CSV",
+    b"\xd0\xcf\x11\xe0": "this is an old Excel file; save the table as CSV",
+    b"PAR1": "this is a Parquet file; name it .parquet, or say --format parquet",
+    b"\x89PNG": "this is a picture, not a table",
+}
 
 
 @dataclass(frozen=True)
@@ -37,7 +47,8 @@ class Source:
         place = self.name
         place += f", line {line}" if line is not None else ""
         place += f", column {shown(column)}" if column is not None else ""
-        raise DataError(f"{place}: {problem}")
+        # Whatever was being handled may quote a cell, so it is not chained to the error.
+        raise DataError(f"{place}: {problem}") from None
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
@@ -55,6 +66,12 @@ class Source:
                 raw = opened.enter_context(gzip.open(raw, "rb"))
             yield raw
 
+    def _refuse_other_kinds(self, start: bytes) -> None:
+        """Files that are no text at all, told by their first bytes."""
+        for magic, kind in OTHER_KINDS.items():
+            if start.startswith(magic):
+                self.refuse(kind, line=1)
+
     def bytes(self) -> bytes:
         with self.open() as stream:
             try:
@@ -71,15 +88,16 @@ class Source:
         with self.open() as stream:
             try:
                 for raw in stream:
-                    number += 1
-                    if number == 1:
+                    if number == 0:
                         raw = raw.removeprefix(b"\xef\xbb\xbf")
-                        if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                            self.refuse("the file is UTF-16; save it as UTF-8", line=1)
-                    yield raw.decode("utf-8")
+                        self._refuse_other_kinds(raw)
+                    for piece in LONE_RETURN.split(raw) if b"\r" in raw else (raw,):
+                        number += 1
+                        yield piece.decode("utf-8")
             except UnicodeDecodeError as error:
                 self.refuse(
-                    f"byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8",
+                    f"byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8 "
+                    "(iconv -f latin1 -t utf8, if it is Latin-1)",
                     line=number,
                 )
             except (EOFError, gzip.BadGzipFile, zlib.error):
