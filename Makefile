@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.core  ## set up, then find the falsified tags of the bundled digits
 	$(BIN)/amiss demo --save demo
 	$(BIN)/amiss find demo/digits.csv --outputs 'tag_*' --id picture --top 5 --reasons 2 -o demo/found.csv
+	@echo "To go on with your own file: . $(VENV)/bin/activate, then amiss find --help"
 
 test: $(VENV)/.dev  ## set up, then run the tests
 	$(BIN)/pytest

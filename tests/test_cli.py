@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import make_table
+from conftest import ENVIRONMENT, make_table
 
 import amiss as package
 from amiss.errors import DataError
@@ -48,9 +48,10 @@ def test_find_writes_every_row_ranked_with_its_reasons(amiss, records, tmp_path)
     done = amiss(*FIND, "-o", "found.csv")
     assert done.code == 0, done.err
     found = pd.read_csv(tmp_path / "found.csv")
-    assert list(found.columns[:9]) == [
-        "rank", "row", "id", "score", "flagged", "output_1", "observed_1", "probability_1", "share_1",
+    assert list(found.columns[:10]) == [
+        "rank", "row", "line", "id", "score", "flagged", "output_1", "observed_1", "probability_1", "share_1",
     ]  # fmt: skip
+    assert (found["line"] == found["row"] + 1).all()
     assert list(found["rank"]) == list(range(1, 121))
     assert sorted(found["row"]) == list(range(1, 121))
     assert found["score"].is_monotonic_decreasing
@@ -99,16 +100,19 @@ def test_a_readable_table_is_printed(amiss, records):
     done = amiss(*FIND, "--top", 3)
     lines = done.out.splitlines()
     assert lines[0].startswith("120 rows, 5 inputs, 4 outputs: 1 flagged, with a score above ")
-    assert lines[2].split()[:7] == ["rank", "row", "id", "score", "what", "does", "not"]
-    assert lines[3].split()[:4] == ["1", "18", "case", "17"]
-    assert len(lines) == 6
+    assert lines[1] == "Outputs: tag_0, tag_1, tag_2, tag_3"
+    assert lines[3].split()[:4] == ["rank", "row", "id", "score"]
+    assert lines[4].split()[:4] == ["1", "18", "case", "17"]
+    assert lines[7].startswith("(! flagged; p: ")
+    assert len(lines) == 8
     assert all(len(line) <= 110 for line in lines)
     assert done.err == ""
 
 
 def test_quiet_prints_nothing_and_json_prints_json(amiss, records):
     assert amiss(*FIND, "--quiet", "-o", "found.csv").out == ""
-    summary = json.loads(amiss(*FIND, "--json", "--top", 2).out)
+    summary = json.loads(amiss(*FIND, "--json", "--top", 2, "--quality").out)
+    assert [row["name"] for row in summary["quality"]] == ["tag_0", "tag_1", "tag_2", "tag_3"]
     assert summary["rows"] == 120
     assert summary["flagged"] == 1
     assert [row["rank"] for row in summary["top"]] == [1, 2]
@@ -133,11 +137,13 @@ def test_a_reader_that_goes_away_is_no_error(records, tmp_path):
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stderr == ""
-    assert done.stdout.startswith("rank,row,score")
+    assert done.stdout.startswith("rank,row,line,score")
+    assert done.returncode == 0
 
 
 def test_alerts_rate_exclusions_and_quality(amiss, records):
-    assert json.loads(amiss(*FIND, "--json", "--alerts", 7).out)["flagged"] == 7
+    alerts = json.loads(amiss(*FIND, "--json", "--alerts", 12).out)
+    assert alerts["flagged"] == len(alerts["top"]) == 12
     assert json.loads(amiss(*FIND, "--json", "--rate", 0.1).out)["flagged"] == 12
     done = amiss(*FIND, "--exclude", "tag_[12]", "--quality", "--top", 0)
     assert "4 outputs (2 left out of the score)" in done.out
@@ -169,14 +175,17 @@ def test_every_option_reaches_the_detector(amiss, records, tmp_path, option):
     [
         (("find", "no.csv", "--outputs", "y"), "amiss: no.csv: there is no such file"),
         (("find", "records.csv"), "amiss: records.csv: which columns are outputs?"),
-        (("find", "records.csv", "--outputs", "tag_*"), "column 'name' holds 120 different texts"),
+        (("find", "records.csv", "--outputs", "tag_*"), "records.csv: input column 'name' holds 120 different"),
+        ((*FIND, "--categorical", "inn0"), "matches 'inn0'; did you mean 'in0'"),
+        ((*FIND, "-o", "."), ".: "),
+        (("find", "."), ".: this is a folder"),
         (("find", "records.csv", "--outputs", "in0"), "records.csv, line 2, column 'in0': an output must be"),
         (("find", "records.csv", "--outputs", "label_*"), "no column is named or matches 'label_*'"),
         ((*FIND, "-o", "found.xlsx"), "found.xlsx: the suffix must be one of"),
         ((*FIND, "-o", "nowhere/found.csv"), "nowhere/found.csv: there is no such folder"),
         ((*FIND, "-o", "records.csv"), "records.csv: this is an input file"),
         ((*FIND, "--alerts", "100"), "--alerts 100 is more than half"),
-        ((*FIND, "--exclude", "x"), "--exclude: no output is named or matches 'x'"),
+        ((*FIND, "--exclude", "x"), "--exclude: no column is named or matches 'x'; there are 4 columns"),
     ],
 )
 def test_bad_input_is_one_line_exit_code_2_and_no_file(amiss, records, tmp_path, arguments, message):
@@ -187,6 +196,59 @@ def test_bad_input_is_one_line_exit_code_2_and_no_file(amiss, records, tmp_path,
     assert done.err.count("\n") == 1
     assert done.out == ""
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_requests_that_contradict_each_other_are_refused(amiss, records):
+    for extra in (("--json", "-o", "-"), ("--exclude", "tag_1", "--min-skill", 0.1), ("--min-skill", 2)):
+        done = amiss(*FIND, *extra)
+        assert done.code == 2
+        assert done.out == ""
+
+
+def test_json_lines_in_a_pipe_whatever_the_terminal_speaks(amiss, records, tmp_path, monkeypatch):
+    table = (tmp_path / "records.csv").read_text().replace("tag_1", "tag_ü")
+    (tmp_path / "records.csv").write_text(table, encoding="utf-8")
+    monkeypatch.setitem(ENVIRONMENT, "PYTHONIOENCODING", "ascii")
+    piped = amiss(*FIND, "-o", "-", "--output-format", "jsonl")
+    rows = [json.loads(line) for line in piped.raw.decode("utf-8").splitlines()]
+    assert len(rows) == 120
+    assert any(output["output"] == "tag_ü" for row in rows for output in row["outputs"])
+    assert amiss(*FIND).code == 0
+
+
+def test_columns_are_named_by_commas_or_repetition(amiss, records):
+    by_commas = amiss("find", "records.csv", "--outputs", "tag_0,tag_1", "--drop", "name,tag_2,tag_3", "-o", "-")
+    repeated = amiss(
+        "find", "records.csv", "--outputs", "tag_0", "--outputs", "tag_1",
+        "--drop", "name", "--drop", "tag_[23]", "-o", "-",
+    )  # fmt: skip
+    assert by_commas.code == 0, by_commas.err
+    assert by_commas.raw == repeated.raw
+
+
+def test_a_chain_takes_its_order(amiss, records):
+    chain = amiss(*FIND, "-o", "-", "--parents", "chain")
+    turned = amiss(*FIND, "-o", "-", "--parents", "chain", "--order", "tag_3,tag_2,tag_1,tag_0")
+    assert turned.code == 0, turned.err
+    assert chain.raw != turned.raw
+
+
+def test_rows_of_several_files_keep_their_file_and_line(amiss, records, tmp_path):
+    lines = (tmp_path / "records.csv").read_text().splitlines()
+    (tmp_path / "a.csv").write_text("\n".join(lines[:51]))
+    (tmp_path / "b.csv").write_text("\n".join([lines[0], *lines[51:]]))
+    amiss("find", "a.csv", "b.csv", "--outputs", "tag_*", "--id", "name", "-o", "found.csv")
+    found = pd.read_csv(tmp_path / "found.csv").set_index("row")
+    assert tuple(found.loc[18, ["file", "line", "id"]]) == ("a.csv", 19, "case 17")
+    assert tuple(found.loc[51, ["file", "line", "id"]]) == ("b.csv", 2, "case 50")
+
+
+def test_what_was_read_as_what_is_said(amiss, records, tmp_path):
+    frame = records.assign(number=range(100, 220), ward=["a", "b", "c"] * 40)
+    frame.to_csv(tmp_path / "records.csv", index=False)
+    done = amiss(*FIND)
+    assert "Inputs read as categories: ward" in done.out
+    assert "Input number only counts the rows; if it is their id, say --id." in done.out
 
 
 def test_a_bad_file_leaves_an_old_list_as_it_was(amiss, records, tmp_path):

@@ -163,7 +163,7 @@ def test_a_name_with_a_comma_is_a_name(tmp_path):
         ({"outputs": "tag_*", "id": "nobody"}, "no column 'nobody' to be the id"),
         ({"outputs": "tag_*", "drop": "nobody"}, "no column is named or matches 'nobody'"),
         ({"outputs": "tag_*", "categorical": "wrd"}, "matches 'wrd'; did you mean 'ward'"),
-        ({"outputs": "Tag_*"}, "did you mean 'tag_a', 'tag_b'"),
+        ({"outputs": "Tag_*"}, "did you mean 'tag_b', 'tag_a'"),
         ({"outputs": "last:9"}, "there are 5 columns"),
         ({"outputs": "last:x"}, "give a number of columns"),
         ({"outputs": "*"}, "every column is an output"),
