@@ -8,8 +8,9 @@ import pytest
 from scipy import sparse
 
 import amiss
-from amiss.dataset import as_inputs, as_outputs, encode, matched
+from amiss.dataset import as_inputs, as_outputs, matched
 from amiss.errors import DataError, listed, shown
+from amiss.table import encode
 
 
 def test_a_table_is_a_matrix_with_names():

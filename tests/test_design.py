@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from amiss.dataset import Table, as_inputs
+from amiss.dataset import as_inputs
 from amiss.design import SCALINGS, fit_encoding, joint, visible_outputs
 from amiss.errors import DataError
+from amiss.table import Table
 
 
 def designed(X, scaling="block"):

@@ -16,8 +16,8 @@ import numpy as np
 
 import amiss
 from amiss.baselines import lof
-from amiss.dataset import Floats, Table
 from amiss.evaluate import atpar, inject
+from amiss.table import Floats, Table
 
 PAPER = {"LOF": 0.08, "I-PROD": 0.04, "M-PROD": 0.45, "M-RW": 0.64, "M-LRW": 0.63}
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from amiss.dataset import Dataset, Table
+    from amiss.dataset import Dataset
     from amiss.detector import MCODE
     from amiss.errors import DataError
     from amiss.readers import read
+    from amiss.table import Table
 
 __version__ = "0.1.0"
 __all__ = ["MCODE", "DataError", "Dataset", "Table", "read"]
@@ -22,7 +23,7 @@ _HOMES = {
     "MCODE": "amiss.detector",
     "DataError": "amiss.errors",
     "Dataset": "amiss.dataset",
-    "Table": "amiss.dataset",
+    "Table": "amiss.table",
     "read": "amiss.readers",
 }
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from amiss.dataset import Floats, as_inputs, as_outputs
+from amiss.dataset import as_inputs, as_outputs
 from amiss.design import Scaling, fit_encoding, joint
 from amiss.missing import Expectations, base_rates
+from amiss.table import Floats
 
 
 def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "block") -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from amiss.dataset import Matrix
+from amiss.table import Matrix
 
 Fingerprints = npt.NDArray[np.uint64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from amiss.dataset import Floats
+from amiss.table import Floats
 
 
 def rounded_share(share: float, count: int) -> int:

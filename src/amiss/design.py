@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from amiss.dataset import Floats, Mask, Matrix, Table
 from amiss.errors import DataError, listed, shown
+from amiss.table import Floats, Mask, Matrix, Table
 
 Scaling = Literal["block", "none", "standard", "maxabs", "log-unit"]
 SCALINGS = ("block", "none", "standard", "maxabs", "log-unit")

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from amiss import progress
 from amiss.canonical import fingerprints
-from amiss.dataset import Floats, Mask, Matrix, Rows, Table, are_label_lists, as_inputs, as_outputs, matched
+from amiss.convert import are_label_lists
+from amiss.dataset import as_inputs, as_outputs, matched
 from amiss.decide import threshold_for_share
 from amiss.design import SCALINGS, Encoding, Scaling, fit_encoding, joint, visible_outputs
 from amiss.errors import DataError, listed, shown
@@ -25,6 +26,7 @@ from amiss.model import ConditionalModel, Crossfit, Fit, combined_log_odds, erro
 from amiss.neighbors import NearestRows
 from amiss.quality import output_quality, skills
 from amiss.scores import contributions, scores
+from amiss.table import Floats, Mask, Matrix, Rows, Table
 from amiss.weights import WEIGHTINGS, Weighting, global_weights, local_weights
 
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from amiss.dataset import Dataset, Floats, Table
+from amiss.dataset import Dataset
+from amiss.table import Floats, Table
 
 TAGS: dict[str, frozenset[int]] = {
     "tag_even": frozenset({0, 2, 4, 6, 8}),

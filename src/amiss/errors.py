@@ -6,6 +6,9 @@ columns do, shortened and with control characters made visible.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 LONGEST_NAME = 60
 
 
@@ -31,7 +34,7 @@ def shown(name: object) -> str:
     return repr(text)
 
 
-def listed(names: list[str] | tuple[str, ...], at_most: int = 5) -> str:
+def listed(names: Sequence[str], at_most: int = 5) -> str:
     """Several names for a message: the first few, and how many more.
 
     >>> listed(["a", "b"])
@@ -42,3 +45,10 @@ def listed(names: list[str] | tuple[str, ...], at_most: int = 5) -> str:
     head = ", ".join(shown(name) for name in names[:at_most])
     rest = len(names) - at_most
     return f"{head} and {rest} more" if rest > 0 else head
+
+
+def refuse_duplicates(names: Sequence[str], where: str = "") -> None:
+    """Two columns of one name cannot be told apart."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"{where}duplicate column name {listed(twice)}; rename one of them")

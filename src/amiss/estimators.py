@@ -10,12 +10,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logit
 
-from amiss.dataset import Floats, Mask, Matrix
 from amiss.design import joint
 from amiss.errors import DataError, shown
 from amiss.folds import Folds
 from amiss.model import Fit
 from amiss.progress import Progress
+from amiss.table import Floats, Mask, Matrix
 
 SUREST = 1e-12  # a classifier that says 0 or 1 means no more than this
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amiss.canonical import Fingerprints
-from amiss.dataset import Floats
+from amiss.table import Floats
 
 Folds = npt.NDArray[np.int8]
 

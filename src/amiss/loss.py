@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from amiss.dataset import Floats, Matrix
+from amiss.table import Floats, Matrix
 
 
 def margins(Z: Matrix, centre: Floats, parameters: Floats) -> Floats:

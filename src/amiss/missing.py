@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from amiss.dataset import Floats, Matrix
 from amiss.model import ConditionalModel
+from amiss.table import Floats, Matrix
 
 
 def base_rates(Y: Floats) -> Floats:

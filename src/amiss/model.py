@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit
 
-from amiss.dataset import Floats, Mask, Matrix
 from amiss.design import joint
 from amiss.folds import Folds
 from amiss.loss import losses
 from amiss.progress import Progress
 from amiss.solver import SharedRows, Solution, solve
+from amiss.table import Floats, Mask, Matrix
 
 Crossfit = Literal["half"] | bool
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from amiss.dataset import Floats, Matrix
 from amiss.progress import Progress
 from amiss.solver import thread_count
+from amiss.table import Floats, Matrix
 
 BLOCK_BYTES = 32 << 20
 TIE = 1e-12  # of the largest squared distance there can be: more than rounding, less than a difference

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from amiss.dataset import Floats, Mask
 from amiss.model import Fit, errors, log_rho
+from amiss.table import Floats, Mask
 
 
 @dataclass(frozen=True)

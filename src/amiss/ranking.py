@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amiss.dataset import Dataset, Origin
+from amiss.dataset import Dataset
+from amiss.table import Origin
 
 if TYPE_CHECKING:
     from amiss.detector import MCODE

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from amiss.dataset import Floats, Mask
+from amiss.table import Floats, Mask
 
 
 def contributions(

@@ -26,7 +26,7 @@ from scipy import linalg
 from threadpoolctl import threadpool_limits
 
 from amiss import loss
-from amiss.dataset import Floats, Mask, Matrix
+from amiss.table import Floats, Mask, Matrix
 
 BLOCK_ROWS = 1024
 MOST_SHARDS = 8

@@ -20,8 +20,8 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from amiss.dataset import Floats, Mask
 from amiss.neighbors import Neighbors
+from amiss.table import Floats, Mask
 
 Weighting = Literal["error", "sqrt", "brier"]
 WEIGHTINGS = ("error", "sqrt", "brier")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from amiss.dataset import Mask
 from amiss.decide import rounded_share
+from amiss.table import Mask
 
 
 def inject(

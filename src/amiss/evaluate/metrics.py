@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from amiss.dataset import Floats, Mask
 from amiss.decide import rounded_share
+from amiss.table import Floats, Mask
 
 
 def _precisions(scores: Floats, is_outlier: Mask) -> Floats:

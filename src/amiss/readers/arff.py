@@ -15,11 +15,11 @@ from typing import NoReturn
 import numpy as np
 from scipy import sparse
 
-from amiss.dataset import Floats, Table, encode
 from amiss.errors import shown
 from amiss.readers.part import Part
 from amiss.readers.select import Roles, Selection
 from amiss.readers.source import Source
+from amiss.table import Floats, Table, encode
 
 CHUNK_ROWS = 2048
 

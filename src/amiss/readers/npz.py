@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from amiss.dataset import Matrix, Table
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
+from amiss.table import Matrix, Table
 
 CSR_FIELDS = ("data", "indices", "indptr", "shape")
 

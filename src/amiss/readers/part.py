@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from amiss.dataset import Dataset, Floats, Origin, Rows, Table, as_inputs, as_outputs, differences
+from amiss.dataset import Dataset, as_inputs, as_outputs, differences
 from amiss.errors import DataError, listed, shown
 from amiss.readers.select import Roles
 from amiss.readers.source import Source
+from amiss.table import Floats, Origin, Rows, Table
 
 
 @dataclass(frozen=True)

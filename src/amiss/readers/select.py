@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from amiss.dataset import differences, refuse_duplicates
-from amiss.errors import DataError, listed, shown
+from amiss.dataset import differences
+from amiss.errors import DataError, listed, refuse_duplicates, shown
 from amiss.readers.mulan import label_names
 from amiss.readers.source import Source
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from amiss.dataset import Table
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
+from amiss.table import Table
 
 SHAPE = re.compile(r"\s*\d+\s+\d+\s+\d+\s*$")
 
