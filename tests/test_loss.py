@@ -22,12 +22,16 @@ def problem(seed, n_rows=30, n_columns=4, n_problems=3):
 
 
 def value(Z, centre, y, w, parameters):
-    return loss.losses(loss.margins(Z, centre, parameters), y, w)
+    return loss.losses(loss.margins(Z, parameters[:-1], parameters[-1] - centre @ parameters[:-1]), y, w)
+
+
+def centred(product, total, centre):
+    return np.vstack([product - np.outer(centre, total), total])
 
 
 def gradient(Z, centre, y, w, parameters):
-    f = loss.margins(Z, centre, parameters)
-    return loss.pull_back(Z, centre, loss.residuals(f, y, w, np.empty_like(f)))
+    f = loss.margins(Z, parameters[:-1], parameters[-1] - centre @ parameters[:-1])
+    return centred(*loss.pull_back(Z, loss.residuals(f, y, w, np.empty_like(f))), centre)
 
 
 @given(st.integers(0, 10_000))
@@ -51,10 +55,11 @@ def test_gradient_is_the_slope_of_the_loss(seed):
 def test_curvature_is_the_slope_of_the_gradient(seed):
     Z, centre, y, w, parameters, rng = problem(seed)
     direction = rng.normal(size=parameters.shape)
-    f = loss.margins(Z, centre, parameters)
+    f = (Z - centre) @ parameters[:-1] + parameters[-1]
     curvature = np.empty_like(f)
     loss.residuals(f, y, w, curvature)
-    product = loss.curvature_product(Z, centre, curvature, direction)
+    offset = direction[-1] - centre @ direction[:-1]
+    product = centred(*loss.curvature_product(Z, curvature, direction[:-1], offset), centre)
     step = 1e-5
     ahead = gradient(Z, centre, y, w, parameters + step * direction)
     behind = gradient(Z, centre, y, w, parameters - step * direction)
@@ -71,10 +76,11 @@ def test_blocks_add_up_to_the_whole_and_sparse_is_dense():
     np.testing.assert_allclose(in_sparse, whole, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("margin", [0.0, 30.0, 800.0, 1e300])
-def test_extreme_margins_stay_finite(margin):
-    f = np.array([[margin], [-margin]])
-    y, w, curvature = np.array([[1.0], [1.0]]), np.ones((2, 1)), np.empty((2, 1))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("margin", [0.0, 30.0, 800.0, 1e30])
+def test_extreme_margins_stay_finite(margin, dtype):
+    f = np.array([[margin], [-margin]], dtype=dtype)
+    y, w, curvature = np.ones((2, 1), dtype), np.ones((2, 1), dtype), np.empty((2, 1), dtype)
     assert loss.losses(f, y, w)[0] == pytest.approx(margin + 2 * np.log1p(np.exp(-margin)))
     assert np.isfinite(loss.residuals(f, y, w, curvature)).all()
     assert (curvature >= 0).all()

@@ -44,11 +44,17 @@ def test_strengths_and_held_out_log_odds_are_scikit_learns(parents):
                 out = folds[:, i] == fold
                 f[out] = model.fit(Z[~out], Y[~out, i]).decision_function(Z[out])
             held_out[strength] = np.sum(np.logaddexp(0, f) - Y[:, i] * f), f
-        best = min(held_out, key=lambda strength: held_out[strength][0])
-        assert fit.strength[i] == best
-        np.testing.assert_allclose(fit.out_of_fold[:, i], held_out[best][1], atol=1e-3)
+        best = float(fit.strength[i])
+        # Where two strengths are as good as each other, either may be chosen.
+        assert held_out[best][0] < 1.001 * min(loss for loss, _ in held_out.values())
         model, Z = twin(X, Y, i, visible, best)
-        np.testing.assert_allclose(fit.in_sample[:, i], model.fit(Z, Y[:, i]).decision_function(Z), atol=1e-3)
+        in_sample = model.fit(Z, Y[:, i]).decision_function(Z)
+        np.testing.assert_allclose(fit.in_sample[:, i], in_sample, atol=1e-3)
+        # The folds are fitted as far as it takes to compare strengths: a small part of what
+        # leaving a row out changes.
+        left_out = held_out[best][1]
+        error, change = fit.out_of_fold[:, i] - left_out, in_sample - left_out
+        assert np.linalg.norm(error) < 0.02 * np.linalg.norm(change)
 
 
 def test_an_output_does_not_see_itself_nor_those_after_it_in_the_chain():

@@ -17,7 +17,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from amiss.progress import Progress
-from amiss.solver import thread_count
+from amiss.rows import thread_count
 from amiss.table import Floats, Matrix
 
 BLOCK_BYTES = 32 << 20
