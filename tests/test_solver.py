@@ -12,8 +12,9 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from amiss.design import joint, visible_outputs
+from amiss.precondition import preconditioner
 from amiss.rows import SharedRows
-from amiss.solver import solve
+from amiss.solver import Effort, solve
 
 
 def setting(X, Y):
@@ -33,12 +34,16 @@ def scikit_learn_objective(Z, y, w, strength, allowed):
     return objective(seen, y, w, twin.coef_[0], twin.intercept_[0], strength)
 
 
+SHAPES = {"sampled": (240, 5), "eigenvectors": (60, 20), "diagonal": (50, 80)}  # by the preconditioner used
+
+
 @pytest.mark.parametrize("strength", [0.01, 1.0, 100.0])
-def test_the_objective_is_scikit_learns(strength):
-    X, Y = make_table()
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_objective_is_scikit_learns(strength, shape):
+    X, Y = make_table(*SHAPES[shape])
     Z, allowed = setting(X, Y)
     w = np.ones_like(Y)
-    w[:40, 0] = 0
+    w[:9, 0] = 0
     solution = solve(SharedRows(Z), Y, w, allowed, np.full(4, strength))
     assert solution.converged.all()
     for i in range(4):
@@ -46,6 +51,27 @@ def test_the_objective_is_scikit_learns(strength):
         twin = scikit_learn_objective(Z, Y[:, i], w[:, i], strength, allowed[:, i])
         assert ours == pytest.approx(solution.objective[i], rel=1e-9)
         assert ours == pytest.approx(twin, rel=1e-7)
+
+
+def test_each_preconditioner_is_used_where_it_is_meant_to_be():
+    for name, (n_rows, n_inputs) in SHAPES.items():
+        X, Y = make_table(n_rows, n_inputs)
+        Z, allowed = setting(X, Y)
+        rows = SharedRows(Z)
+        with rows.at_work():
+            found = preconditioner(rows, np.full(Y.shape, 0.25), np.ones(4), allowed)
+        assert type(found).__name__.lower() == name
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_single_precision_comes_close(shape):
+    X, Y = make_table(*SHAPES[shape])
+    Z, allowed = setting(X, Y)
+    w = np.ones_like(Y)
+    exact = solve(SharedRows(Z), Y, w, allowed, np.ones(4))
+    rough = solve(SharedRows(Z, dtype=np.float32), Y, w, allowed, np.ones(4), effort=Effort(1e-6, 50))
+    assert rough.coef.dtype == np.float32
+    np.testing.assert_allclose(rough.objective, exact.objective, rtol=1e-4)
 
 
 def test_forbidden_coefficients_are_zero():

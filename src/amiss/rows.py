@@ -69,6 +69,12 @@ class SharedRows:
                 into += more
         return result
 
+    def each(self, work: Callable[[int], None], count: int) -> None:
+        """Do ``work`` for 0, 1, … count - 1, on all threads."""
+        assert self._pool is not None, "use within at_work()"
+        for _ in self._pool.map(work, range(count)):
+            pass
+
     def margins(self, coef: Floats, intercept: Floats) -> Floats:
         """Log-odds of every row for every problem."""
         result = np.empty((self.n_rows, coef.shape[1]), dtype=self.dtype)

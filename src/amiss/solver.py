@@ -14,22 +14,20 @@ and held-out folds are zeros in ``weights``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from amiss import loss
+from amiss.precondition import Columns, Preconditioner, forbid, preconditioner
 from amiss.rows import SharedRows
 from amiss.table import Floats, Mask, Matrix
 
-MOST_COLUMNS_FOR_EIGENVECTORS = 1500
 MOST_CONJUGATE_STEPS = 50
 MOST_HALVINGS = 30
 BATCH_BYTES = 64 << 20
-
-Columns = npt.NDArray[np.intp]
+WORTH_LEAVING = 0.7  # taking problems out of the products copies the rest
 
 
 @dataclass(frozen=True)
@@ -83,8 +81,11 @@ class _Batch:
     objective: Floats
     last: Mask
     first_norm: Floats
+    precondition: Preconditioner | None
 
     def keep(self, columns: Columns) -> None:
+        if self.precondition is not None:
+            self.precondition = self.precondition.take(columns)
         for name in ("y", "w", "allowed", "parameters", "f", "d"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[:, columns]))
         for name in ("which", "strength", "objective", "last", "first_norm"):
@@ -100,6 +101,7 @@ def solve(
     *,
     start: tuple[Floats, Floats] | None = None,
     effort: Effort = TIGHT,
+    precondition: Preconditioner | None = None,
 ) -> Solution:
     """Minimise every problem.
 
@@ -111,6 +113,7 @@ def solve(
     strengths : (n_problems,)
     start : coefficients and intercepts to start from
     effort : when to stop
+    precondition : for problems much like these, if there is one
     """
     n_problems = targets.shape[1]
     step = max(1, BATCH_BYTES // (rows.dtype.itemsize * max(rows.n_rows, rows.n_columns)))
@@ -120,7 +123,8 @@ def solve(
             part = slice(first, first + step)
             begin = None if start is None else (start[0][:, part], start[1][part])
             problem = (targets[:, part], weights[:, part], allowed[:, part], strengths[part])
-            parts.append(_solve_batch(rows, *problem, begin, effort))
+            near = None if precondition is None else precondition.take(np.arange(n_problems)[part])
+            parts.append(_solve_batch(rows, *problem, begin, effort, near))
     fields = ("coef", "intercept", "objective", "grad_norm", "n_iter", "converged")
     return Solution(*(np.concatenate([getattr(p, name) for p in parts], axis=-1) for name in fields))
 
@@ -133,6 +137,7 @@ def _solve_batch(
     strength: Floats,
     start: tuple[Floats, Floats] | None,
     effort: Effort,
+    precondition: Preconditioner | None,
 ) -> Solution:
     weight, positive = w.sum(axis=0, dtype=np.float64), (w * y).sum(axis=0, dtype=np.float64)
     result = _base_rates(rows, weight, positive)
@@ -140,6 +145,7 @@ def _solve_batch(
     if not len(two_sided):
         return result
     batch = _begin(rows, y, w, allowed, strength, start, result.intercept, two_sided)
+    batch.precondition = None if precondition is None else precondition.take(two_sided)
     for iteration in range(effort.newton_steps + 1):
         gradient = _gradient(rows, batch)
         norm = np.abs(gradient).max(axis=0)
@@ -153,6 +159,8 @@ def _solve_batch(
                 break
             batch.keep(going_on)
             gradient, norm = np.ascontiguousarray(gradient[:, going_on]), norm[going_on]
+        if batch.precondition is None:
+            batch.precondition = preconditioner(rows, batch.d, batch.strength, batch.allowed)
         residual = np.full(len(norm), effort.residual)
         if effort.tightening:
             residual = np.minimum(residual, np.sqrt(norm / np.maximum(batch.first_norm, norm)))
@@ -193,7 +201,7 @@ def _begin(
     parameters[-1] = intercept[columns]
     if start is not None:
         parameters[:-1] = start[0][:, columns]
-        _forbid(parameters, allowed)
+        forbid(parameters, allowed)
         parameters[-1] = start[1][columns] + rows.centre @ parameters[:-1]
     y, w = (np.ascontiguousarray(values[:, columns], dtype=rows.dtype) for values in (y, w))
     f, d = np.empty_like(y), np.empty_like(y)
@@ -205,8 +213,8 @@ def _begin(
         return (loss.losses(f[block], y[block], w[block]),)
 
     objective = rows.total(work)[0] + _penalty(parameters, strength)
-    nothing = np.zeros(len(columns), dtype=bool)
-    return _Batch(columns, y, w, allowed, strength, parameters, f, d, objective, nothing, np.zeros(len(columns)))
+    none, zero = np.zeros(len(columns), dtype=bool), np.zeros(len(columns))
+    return _Batch(columns, y, w, allowed, strength, parameters, f, d, objective, none, zero, None)
 
 
 def _record(
@@ -239,47 +247,44 @@ def _gradient(rows: SharedRows, batch: _Batch) -> Floats:
 
     gradient = rows.pulled_back(work)
     gradient[:-1] += batch.strength * batch.parameters[:-1]
-    _forbid(gradient, batch.allowed)
+    forbid(gradient, batch.allowed)
     return gradient
-
-
-def _forbid(parameters: Floats, allowed: Mask) -> None:
-    """Zero what may not be used; only the last columns of Z, the outputs, are ever forbidden."""
-    n_forbidden = len(allowed)
-    parameters[-n_forbidden - 1 : -1] *= allowed
 
 
 def _newton_direction(rows: SharedRows, batch: _Batch, gradient: Floats, residual: Floats) -> Floats:
     """H s = -gradient for every problem, by preconditioned conjugate gradients.
 
-    A problem whose residual is small enough takes no further part.
+    A problem whose residual is small enough stands still, and leaves when enough others do.
     """
-    precondition = _preconditioner(rows, batch)
     result = np.zeros_like(gradient)
     active = np.arange(gradient.shape[1])
-    d, allowed, strength = batch.d, batch.allowed, batch.strength
+    assert batch.precondition is not None
+    d, allowed, strength, precondition = batch.d, batch.allowed, batch.strength, batch.precondition
     s, r = np.zeros_like(gradient), -gradient
-    p = precondition(r, active)
+    p = precondition(r)
     rz = _dots(r, p)
     goal = (residual**2 * rz).astype(rows.dtype)
+    moving = rz > 0
     for _ in range(MOST_CONJUGATE_STEPS):
         product = _curvature_product(rows, d, allowed, strength, p)
         bend = _dots(p, product)
-        length = np.where(bend > 0, rz / np.where(bend > 0, bend, 1), 0)
+        moving &= bend > 0
+        length = np.where(moving, rz / np.where(moving, bend, 1), 0)
         s += length * p
         r -= length * product
-        z = precondition(r, active)
+        z = precondition(r)
         previous, rz = rz, _dots(r, z)
-        going_on = (rz > goal[active]) & (length > 0)
-        if not going_on.all():
+        moving &= rz > goal
+        if np.count_nonzero(moving) <= WORTH_LEAVING * len(moving):
             result[:, active] = s
-            keep = np.flatnonzero(going_on)
+            keep = np.flatnonzero(moving)
             if not len(keep):
                 return result
-            active, previous, rz, strength = active[keep], previous[keep], rz[keep], strength[keep]
+            active, strength = active[keep], strength[keep]
+            previous, rz, goal = previous[keep], rz[keep], goal[keep]
             d, s, r, z, p = (np.ascontiguousarray(values[:, keep]) for values in (d, s, r, z, p))
-            allowed = allowed[:, keep]
-        p *= rz / previous
+            allowed, precondition, moving = allowed[:, keep], precondition.take(keep), moving[keep]
+        p *= np.where(moving, rz / np.where(previous > 0, previous, 1), 0)
         p += z
     result[:, active] = s
     return result
@@ -293,39 +298,8 @@ def _curvature_product(rows: SharedRows, d: Floats, allowed: Mask, strength: Flo
 
     product = rows.pulled_back(work)
     product[:-1] += strength * direction[:-1]
-    _forbid(product, allowed)
+    forbid(product, allowed)
     return product
-
-
-def _preconditioner(rows: SharedRows, batch: _Batch) -> Callable[[Floats, Columns], Floats]:
-    """An approximate inverse of H: Z'Z times the mean curvature, plus the penalty.
-
-    With few columns the eigenvectors of Z'Z give that inverse exactly. With many, or where the
-    products with a sparse Z are cheaper than those with its eigenvectors, the diagonal has to do.
-    """
-    total = np.maximum(batch.d.sum(axis=0), 1e-12)
-    mean = total / rows.n_rows
-    if not rows.is_sparse and rows.n_columns <= min(MOST_COLUMNS_FOR_EIGENVECTORS, rows.n_rows):
-        values, vectors = rows.eigen
-
-        def by_eigenvectors(residual: Floats, active: Columns) -> Floats:
-            inner = vectors.T @ residual[:-1]
-            inner /= np.outer(values, mean[active]) + batch.strength[active]
-            result = np.empty_like(residual)
-            np.matmul(vectors, inner, out=result[:-1])
-            result[-1] = residual[-1] / total[active]
-            _forbid(result, batch.allowed[:, active])
-            return result
-
-        return by_eigenvectors
-    inverse = np.empty((rows.n_columns + 1, len(total)), dtype=rows.dtype)
-    np.divide(1, np.outer(rows.squares, mean) + batch.strength, out=inverse[:-1])
-    inverse[-1] = 1 / total
-
-    def by_diagonal(residual: Floats, active: Columns) -> Floats:
-        return residual * (inverse if len(active) == inverse.shape[1] else inverse[:, active])
-
-    return by_diagonal
 
 
 def _advance(rows: SharedRows, batch: _Batch, direction: Floats, promised: Floats) -> None:

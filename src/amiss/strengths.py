@@ -16,12 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, logit
 
 from amiss.folds import Folds
 from amiss.loss import row_losses
+from amiss.precondition import Columns, Preconditioner, preconditioner
 from amiss.progress import Progress
 from amiss.rows import SharedRows
-from amiss.solver import Columns, Effort, Solution, solve
+from amiss.solver import Effort, Solution, solve
 from amiss.table import Floats, Mask
 
 WHOLE = Effort(tolerance=1e-3, newton_steps=20)
@@ -80,13 +82,16 @@ class _Path:
         self.strength = np.full(n_outputs, np.nan)
         self.fold_loss = np.full((self.n_folds, n_outputs), np.inf)
         self.out_of_fold = np.zeros(targets.shape, dtype=rows.dtype)
-        self._last: tuple[Floats, Floats] | None = None
+        # The start of it all: every output at its base rate.
+        rate = (targets.sum(axis=0) + 0.5) / (weights.sum(axis=0) + 1)
+        self._last = np.zeros((rows.n_columns, n_outputs), dtype=rows.dtype), logit(rate)
         self._rises, self._gain = np.zeros(n_outputs, dtype=int), np.zeros(n_outputs)
 
     def follow(self, active: Columns, strength: float) -> Columns:
         """Fit the active outputs at ``strength``, and tell which are to go on to a weaker one."""
-        whole = self._solve(active, self.weights[:, active], strength, self._last, WHOLE)
-        held_out, fold_loss = self._held_out(active, strength, whole)
+        near = self._preconditioner(active, strength)
+        whole = self._solve(active, self.weights[:, active], strength, self._last, WHOLE, near)
+        held_out, fold_loss = self._held_out(active, strength, whole, near)
         loss, before = fold_loss.sum(axis=0), self.fold_loss[:, active].sum(axis=0)
         better = loss < before
         winners = active[better]
@@ -106,7 +111,19 @@ class _Path:
         self._gain[active] = np.maximum(gain, 0)
         return (self._rises[active] >= MOST_RISES) | (loss > (1 + CLEAR_RISE) * before) | levelling
 
-    def _held_out(self, active: Columns, strength: float, whole: Solution) -> tuple[Floats, Floats]:
+    def _preconditioner(self, active: Columns, strength: float) -> Preconditioner | None:
+        """One for the fit on all rows and for the folds, from the curvatures where they start."""
+        if self.rows.is_sparse:
+            return None  # that of each fit costs nothing
+        p = expit(self.rows.margins(*self._last))
+        p *= 1 - p
+        p *= self.weights[:, active]
+        strengths = np.full(len(active), strength, dtype=self.rows.dtype)
+        return preconditioner(self.rows, p, strengths, self.allowed[:, active])
+
+    def _held_out(
+        self, active: Columns, strength: float, whole: Solution, near: Preconditioner | None
+    ) -> tuple[Floats, Floats]:
         """Log-odds of each row by the fit that did not see it, and the loss in each fold.
 
         For an output that drops out on the way the loss is infinite.
@@ -120,7 +137,8 @@ class _Path:
             outside = self.folds[:, outputs] == fold
             weights, targets = self.weights[:, outputs], self.targets[:, outputs]
             start = whole.coef[:, alive], whole.intercept[alive]
-            part = self._solve(outputs, weights * ~outside, strength, start, FOLD)
+            likewise = None if near is None else near.take(alive)
+            part = self._solve(outputs, weights * ~outside, strength, start, FOLD, likewise)
             margins = self.rows.margins(part.coef, part.intercept)
             log_odds[:, alive] = np.where(outside, margins, log_odds[:, alive])
             loss = row_losses(margins, targets, weights * outside)
@@ -141,8 +159,9 @@ class _Path:
         outputs: Columns,
         weights: Floats,
         strength: float,
-        start: tuple[Floats, Floats] | None,
+        start: tuple[Floats, Floats],
         effort: Effort,
+        near: Preconditioner | None,
     ) -> Solution:
         return solve(
             self.rows,
@@ -152,4 +171,5 @@ class _Path:
             np.full(len(outputs), strength),
             start=start,
             effort=effort,
+            precondition=near,
         )
