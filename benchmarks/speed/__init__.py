@@ -1,0 +1,1 @@
+"""How fast the models are fitted, against what a person would do without us."""
