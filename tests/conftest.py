@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from files import written
 from hypothesis import settings
 
 settings.register_profile("no clock", deadline=None)
@@ -32,6 +33,15 @@ def make_table(n_rows=240, n_inputs=5, n_outputs=4, seed=0):
 @pytest.fixture
 def table():
     return make_table()
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A small table with everything in it, as CSV."""
+    return written(
+        tmp_path / "people.csv",
+        'name,age,ward,tag_a,tag_b\n007,34,eyes,0,1\n008,,"surgery, minor",1,0\n009,51.5,NA,1,\n',
+    )
 
 
 @pytest.fixture(scope="session")
