@@ -9,9 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from files import written
 from hypothesis import settings
+
+from amiss import MCODE
 
 settings.register_profile("no clock", deadline=None)
 settings.load_profile("no clock")
@@ -28,6 +31,19 @@ def make_table(n_rows=240, n_inputs=5, n_outputs=4, seed=0):
     signal[:, 1:] += signal[:, :1]
     Y = (signal + 0.7 * rng.normal(size=signal.shape) > 0).astype(float)
     return X, Y
+
+
+SCORES = ("prod", "rw", "lrw")
+
+
+def fitted(X, Y, **parameters):
+    return MCODE(**{"n_neighbors": 30, **parameters}).fit(X, Y)
+
+
+def frame(X, Y):
+    """The same table as two data frames with names."""
+    inputs = pd.DataFrame(X, columns=[f"in{i}" for i in range(X.shape[1])])
+    return inputs, pd.DataFrame(Y, columns=[f"tag{i}" for i in range(Y.shape[1])])
 
 
 @pytest.fixture

@@ -7,28 +7,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import make_table
+from conftest import SCORES, fitted, frame, make_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import LinearSVC
 
-import amiss
 from amiss.errors import DataError
-
-SCORES = ("prod", "rw", "lrw")
-
-
-def fitted(X, Y, **parameters):
-    return amiss.MCODE(**{"n_neighbors": 30, **parameters}).fit(X, Y)
-
-
-def frame(X, Y):
-    return pd.DataFrame(X, columns=[f"in{i}" for i in range(X.shape[1])]), pd.DataFrame(
-        Y, columns=[f"tag{i}" for i in range(Y.shape[1])]
-    )
-
 
 # Hard cases: a finite score, or an error that names the column
 

@@ -7,24 +7,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from conftest import make_table
+from conftest import SCORES, fitted, frame, make_table
 from scipy import sparse
 
 import amiss
 from amiss.errors import DataError
-
-SCORES = ("prod", "rw", "lrw")
-
-
-def fitted(X, Y, **parameters):
-    return amiss.MCODE(**{"n_neighbors": 30, **parameters}).fit(X, Y)
-
-
-def frame(X, Y):
-    return pd.DataFrame(X, columns=[f"in{i}" for i in range(X.shape[1])]), pd.DataFrame(
-        Y, columns=[f"tag{i}" for i in range(Y.shape[1])]
-    )
-
 
 # Kinds of tables
 
