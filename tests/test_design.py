@@ -165,6 +165,8 @@ def test_constant_columns_do_not_weaken_the_others():
 def test_new_rows_off_every_scale_stay_finite():
     encoding = fit_encoding(as_inputs(np.array([[1e-300], [2e-300], [4e-300]])), "block")
     assert np.isfinite(encoding.transform(as_inputs(np.array([[1e10]])))).all()
+    unscaled = fit_encoding(as_inputs(np.eye(3)), "none")
+    assert np.abs(unscaled.transform(as_inputs(np.full((1, 3), -1e300)))).max() == 1e15
 
 
 def test_declared_levels_that_do_not_occur_make_no_identifier():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from files import read_text, written
+from scipy import sparse
 
 import amiss
 from amiss.errors import DataError
@@ -128,3 +129,12 @@ def test_the_papers_datasets_have_the_papers_shapes(paper_data, name, n_rows, n_
     )
     assert (len(data), len(data.output_names)) == (n_rows, n_outputs)
     assert 0 < data.Y.values.mean() < 0.5
+
+
+def test_joined_sparse_files_with_other_levels_stay_sparse(tmp_path):
+    text = "@relation r\n@attribute kind {{{}}}\n@attribute w numeric\n@attribute y {{0,1}}\n@data\n{}\n"
+    one = written(tmp_path / "1.arff", text.format("red,green,blue", "{0 blue,2 1}\n{1 2}"))
+    two = written(tmp_path / "2.arff", text.format("blue,green", "{0 green}\n{2 1}"))
+    data = amiss.read(one, two, outputs="y")
+    assert sparse.issparse(data.X.values)
+    assert list(np.asarray(data.X)[:, 0]) == ["blue", "red", "green", "blue"]

@@ -64,28 +64,17 @@ class Encoding:
 
     def _matched(self, table: Table) -> Table:
         """``table`` with its level numbers translated to those of the fit; a new level counts as missing."""
-        values = table.values
-        for column, fitted in self.levels.items():
-            theirs = table.levels.get(column)
-            if theirs == fitted:
-                continue
-            if theirs is None and np.isnan(_dense_column(values, column)).all():
-                continue
-            if theirs is None:
+        for column in self.levels:
+            if column not in table.levels and not np.isnan(table.column(column)).all():
                 raise DataError(f"column {shown(self.names[column])} held texts in the fit and holds numbers now")
-            number = {level: float(code) for code, level in enumerate(fitted)}
-            translation = np.array([number.get(level, np.nan) for level in theirs] + [np.nan])
-            codes = _dense_column(values, column)
-            known = np.where(np.isnan(codes), len(theirs), codes).astype(np.intp)
-            values = _with_column(values, column, translation[known])
         unexpected = [table.names[column] for column in table.levels if column not in self.levels]
         if unexpected:
             raise DataError(f"column {listed(unexpected)} held numbers in the fit and holds texts now")
-        return Table(values, table.names, self.levels, table.origin)
+        return table.with_levels(self.levels)
 
     def _scaled(self, raw: Matrix) -> Matrix:
         if self.scaling == "none":
-            return raw
+            return _clipped(raw, LARGEST_UNSCALED)
         if self.counts.any():
             raw = _unit_rows(_logarithms(raw, self.counts), self.counts)
         if sparse.issparse(raw):
@@ -94,12 +83,11 @@ class Encoding:
                 (raw.data / self.unit[raw.indices] * self.scale[raw.indices], raw.indices, raw.indptr),
                 shape=raw.shape,
             )
-            np.clip(scaled.data, -FURTHEST, FURTHEST, out=scaled.data)
             scaled.eliminate_zeros()
-            return scaled
+            return _clipped(scaled, FURTHEST)
         with np.errstate(over="ignore"):
             scaled = (raw / self.unit - self.centre) * self.scale
-        return np.ascontiguousarray(np.clip(scaled, -FURTHEST, FURTHEST))
+        return np.ascontiguousarray(_clipped(scaled, FURTHEST))
 
 
 def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
@@ -192,7 +180,7 @@ def visible_outputs(parents: str, n_outputs: int, order: Sequence[int] | None) -
 
 def _refuse_identifiers(table: Table, levels: dict[int, tuple[str, ...]]) -> None:
     for column in levels:
-        present = len(np.unique(_dense_column(table.values, column)))
+        present = len(np.unique(table.column(column)))
         if present > MANY_LEVELS and 2 * present > len(table):
             raise DataError(
                 f"{table.files}input column {shown(table.names[column])} holds {present} different texts in "
@@ -213,13 +201,20 @@ def _expanded(table: Table, encoding: Encoding) -> Matrix:
     numbers = matrix if not large else matrix[:, plain]
     blocks = [_imputed(numbers, encoding.means[plain])]
     for column in large:
-        blocks.append(_one_hot(_dense_column(matrix, column), len(encoding.levels[column])))
+        blocks.append(_one_hot(table.column(column), len(encoding.levels[column])))
     for column in encoding.indicated:
-        blocks.append(np.isnan(_dense_column(matrix, column)).astype(float)[:, None])
+        blocks.append(np.isnan(table.column(column)).astype(float)[:, None])
     if encoding.stored_sparse:
         return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
     dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]
     return dense[0] if len(dense) == 1 else np.hstack(dense)
+
+
+def _clipped(matrix: Matrix, largest: float) -> Matrix:
+    if not sparse.issparse(matrix):
+        return np.clip(matrix, -largest, largest)
+    data = np.clip(matrix.data, -largest, largest)
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _one_hot(codes: Floats, n_levels: int) -> sparse.csr_array:
@@ -236,22 +231,6 @@ def _imputed(numbers: Matrix, means: Floats) -> Matrix:
         data = np.where(gone, means[numbers.indices], numbers.data)
         return sparse.csr_array((data, numbers.indices, numbers.indptr), shape=numbers.shape)
     return np.where(np.isnan(numbers), means, numbers)
-
-
-def _dense_column(matrix: Matrix, column: int) -> Floats:
-    if sparse.issparse(matrix):
-        return matrix[:, [column]].toarray()[:, 0]
-    return matrix[:, column]
-
-
-def _with_column(matrix: Matrix, column: int, cells: Floats) -> Matrix:
-    """A copy of ``matrix`` with one column replaced."""
-    if sparse.issparse(matrix):
-        parts = [matrix[:, :column], sparse.csr_array(cells[:, None]), matrix[:, column + 1 :]]
-        return sparse.csr_array(sparse.hstack(parts, format="csr"))
-    copy = matrix.copy()
-    copy[:, column] = cells
-    return copy
 
 
 def _count_nans(values: Matrix) -> npt.NDArray[np.intp]:

@@ -93,7 +93,7 @@ class _Path:
         whole = self._solve(active, self.weights[:, active], strength, self._last, WHOLE, near)
         held_out, fold_loss = self._held_out(active, strength, whole, near)
         loss, before = fold_loss.sum(axis=0), self.fold_loss[:, active].sum(axis=0)
-        better = loss < before
+        better = (loss < before) | np.isnan(self.strength[active])
         winners = active[better]
         self.strength[winners], self.fold_loss[:, winners] = strength, fold_loss[:, better]
         self.coef[:, winners], self.intercept[winners] = whole.coef[:, better], whole.intercept[better]

@@ -39,6 +39,16 @@ class Origin:
         return Origin(self.files, self.file_of_row[rows], self.number_of_row[rows], self.units)
 
 
+def _with_column(matrix: Matrix, column: int, cells: Floats) -> Matrix:
+    """A copy of ``matrix`` with one column replaced; a sparse one stays sparse."""
+    if sparse.issparse(matrix):
+        parts = [matrix[:, :column], sparse.csr_array(cells[:, None]), matrix[:, column + 1 :]]
+        return sparse.csr_array(sparse.hstack(parts, format="csr"))
+    copy = matrix.copy()
+    copy[:, column] = cells
+    return copy
+
+
 @dataclass(frozen=True)
 class Table:
     """A matrix with named columns; ``levels`` names the categories of categorical columns.
@@ -90,6 +100,26 @@ class Table:
     def files(self) -> str:
         """The files the rows come from, as the beginning of a message."""
         return "" if self.origin is None else ", ".join(self.origin.files) + ": "
+
+    def column(self, column: int) -> Floats:
+        """The cells of one column, dense."""
+        if sparse.issparse(self.values):
+            return np.asarray(self.values[:, [column]].toarray()[:, 0])
+        return np.asarray(self.values[:, column])
+
+    def with_levels(self, levels: Mapping[int, tuple[str, ...]]) -> Table:
+        """The same cells numbered by other ``levels``; one that is not among them becomes missing."""
+        values = self.values
+        for column, names in levels.items():
+            mine = self.levels.get(column, names)
+            if mine == names:
+                continue
+            number = {level: float(code) for code, level in enumerate(names)}
+            translation = np.array([number.get(level, np.nan) for level in mine] + [np.nan])
+            codes = self.column(column)
+            known = np.where(np.isnan(codes), len(mine), codes).astype(np.intp)
+            values = _with_column(values, column, translation[known])
+        return replace(self, values=values, levels=dict(levels))
 
     def take(self, rows: Rows) -> Table:
         origin = None if self.origin is None else self.origin.take(rows)

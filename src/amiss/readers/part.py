@@ -12,7 +12,7 @@ from amiss.dataset import Dataset, as_inputs, as_outputs, differences
 from amiss.errors import DataError, listed, shown
 from amiss.readers.select import Roles
 from amiss.readers.source import Source
-from amiss.table import Floats, Origin, Rows, Table
+from amiss.table import Origin, Rows, Table
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def joined(parts: Sequence[Part]) -> Dataset:
     names, outputs = _all_columns(parts)
     parts = [_aligned(part, names, outputs, parts[0]) for part in parts]
     levels = _common_levels(parts)
-    matrices = [_with_levels(part.table, levels) for part in parts]
+    matrices = [part.table.with_levels(levels).values for part in parts]
     if len(matrices) == 1:
         values = matrices[0]
     elif any(sparse.issparse(matrix) for matrix in matrices):
@@ -92,7 +92,7 @@ def _common_levels(parts: Sequence[Part]) -> dict[int, tuple[str, ...]]:
     for column in sorted({column for part in parts for column in part.table.levels}):
         name = parts[0].table.names[column]
         for part in parts:
-            if column not in part.table.levels and not _all_missing(part.table, column):
+            if column not in part.table.levels and not np.isnan(part.table.column(column)).all():
                 raise DataError(
                     f"{part.source.name}, column {shown(name)}: it holds numbers here and texts in "
                     "another file; make them alike, or read it as categories (--categorical)"
@@ -101,25 +101,6 @@ def _common_levels(parts: Sequence[Part]) -> dict[int, tuple[str, ...]]:
         same = all(each == found[0] for each in found)
         levels[column] = found[0] if same else tuple(sorted(set().union(*found)))
     return levels
-
-
-def _all_missing(table: Table, column: int) -> bool:
-    cells = table.values[:, [column]]
-    return bool(np.isnan(cells.toarray() if sparse.issparse(cells) else cells).all())
-
-
-def _with_levels(table: Table, levels: dict[int, tuple[str, ...]]) -> Floats | sparse.csr_array:
-    """The values of ``table`` with level numbers of the joined table."""
-    changed = [c for c, names in levels.items() if table.levels.get(c, names) != names]
-    if not changed:
-        return table.values
-    dense = table.values.toarray() if sparse.issparse(table.values) else table.values.copy()
-    for column in changed:
-        number = {level: float(code) for code, level in enumerate(levels[column])}
-        translation = np.array([number[level] for level in table.levels[column]] + [np.nan])
-        codes = dense[:, column]
-        dense[:, column] = translation[np.where(np.isnan(codes), len(translation) - 1, codes).astype(int)]
-    return dense
 
 
 def _joined_origins(parts: Sequence[Part]) -> Origin:
