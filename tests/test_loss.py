@@ -1,4 +1,4 @@
-"""Loss, gradient and curvature agree with one another, and blocks with the whole."""
+"""Loss, slope and curvature agree with one another, and the compiled loop with the plain one."""
 
 from __future__ import annotations
 
@@ -6,81 +6,93 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 from scipy.special import log_expit
 
 from amiss import loss
+from amiss.compiled import slopes
 
 
 def problem(seed, n_rows=30, n_columns=4, n_problems=3):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n_rows, n_columns)) * (rng.random((n_rows, n_columns)) < 0.5)
-    y = (rng.random((n_rows, n_problems)) < 0.4).astype(float)
-    w = (rng.random((n_rows, n_problems)) < 0.8).astype(float)
-    parameters = rng.normal(size=(n_columns + 1, n_problems))
-    return Z, Z.mean(axis=0), y, w, parameters, rng
+    side = rng.choice([-1.0, 0.0, 1.0], size=(n_rows, n_problems), p=[0.5, 0.2, 0.3])
+    return Z, Z.mean(axis=0), side, rng.normal(size=(n_columns + 1, n_problems)), rng
 
 
-def value(Z, centre, y, w, parameters):
-    return loss.losses(loss.margins(Z, parameters[:-1], parameters[-1] - centre @ parameters[:-1]), y, w)
+def margins(Z, centre, parameters):
+    return (Z - centre) @ parameters[:-1] + parameters[-1]
 
 
-def centred(product, total, centre):
-    return np.vstack([product - np.outer(centre, total), total])
+def value(Z, centre, side, parameters):
+    return loss.row_losses(margins(Z, centre, parameters), side).sum(axis=0)
 
 
-def gradient(Z, centre, y, w, parameters):
-    f = loss.margins(Z, parameters[:-1], parameters[-1] - centre @ parameters[:-1])
-    return centred(*loss.pull_back(Z, loss.residuals(f, y, w, np.empty_like(f))), centre)
-
-
-@given(st.integers(0, 10_000))
-def test_loss_is_the_weighted_negative_log_likelihood(seed):
-    Z, centre, y, w, parameters, _ = problem(seed)
-    f = (Z - centre) @ parameters[:-1] + parameters[-1]
-    expected = -(w * log_expit(np.where(y == 1, f, -f))).sum(axis=0)
-    np.testing.assert_allclose(value(Z, centre, y, w, parameters), expected, rtol=1e-12)
+def gradient(Z, centre, side, parameters):
+    r = margins(Z, centre, parameters)
+    loss.losses_and_residuals(r, side, np.empty_like(r))
+    return np.vstack([(Z - centre).T @ r, r.sum(axis=0)])
 
 
 @given(st.integers(0, 10_000))
-def test_gradient_is_the_slope_of_the_loss(seed):
-    Z, centre, y, w, parameters, rng = problem(seed)
+def test_loss_is_the_negative_log_likelihood_of_the_rows_that_count(seed):
+    Z, centre, side, parameters, _ = problem(seed)
+    f = margins(Z, centre, parameters)
+    expected = -(np.abs(side) * log_expit(side * f)).sum(axis=0)
+    np.testing.assert_allclose(value(Z, centre, side, parameters), expected, rtol=1e-12)
+    np.testing.assert_allclose(loss.losses_and_residuals(f, side, np.empty_like(f)), expected, rtol=1e-12)
+
+
+@given(st.integers(0, 10_000))
+def test_residuals_give_the_slope_of_the_loss(seed):
+    Z, centre, side, parameters, rng = problem(seed)
     step = 1e-6 * rng.normal(size=parameters.shape)
-    rise = value(Z, centre, y, w, parameters + step) - value(Z, centre, y, w, parameters - step)
-    predicted = 2 * (gradient(Z, centre, y, w, parameters) * step).sum(axis=0)
+    rise = value(Z, centre, side, parameters + step) - value(Z, centre, side, parameters - step)
+    predicted = 2 * (gradient(Z, centre, side, parameters) * step).sum(axis=0)
     np.testing.assert_allclose(rise, predicted, rtol=1e-4, atol=1e-9)
 
 
 @given(st.integers(0, 10_000))
 def test_curvature_is_the_slope_of_the_gradient(seed):
-    Z, centre, y, w, parameters, rng = problem(seed)
+    Z, centre, side, parameters, rng = problem(seed)
     direction = rng.normal(size=parameters.shape)
-    f = (Z - centre) @ parameters[:-1] + parameters[-1]
+    f = margins(Z, centre, parameters)
     curvature = np.empty_like(f)
-    loss.residuals(f, y, w, curvature)
-    offset = direction[-1] - centre @ direction[:-1]
-    product = centred(*loss.curvature_product(Z, curvature, direction[:-1], offset), centre)
+    loss.losses_and_residuals(f, side, curvature)
+    along = curvature * margins(Z, centre, direction)
+    product = np.vstack([(Z - centre).T @ along, along.sum(axis=0)])
     step = 1e-5
-    ahead = gradient(Z, centre, y, w, parameters + step * direction)
-    behind = gradient(Z, centre, y, w, parameters - step * direction)
+    ahead = gradient(Z, centre, side, parameters + step * direction)
+    behind = gradient(Z, centre, side, parameters - step * direction)
     np.testing.assert_allclose((ahead - behind) / (2 * step), product, rtol=1e-5, atol=1e-6)
 
 
-def test_blocks_add_up_to_the_whole_and_sparse_is_dense():
-    Z, centre, y, w, parameters, _ = problem(0, n_rows=50)
-    whole = gradient(Z, centre, y, w, parameters)
-    parts = [slice(0, 13), slice(13, 14), slice(14, 50)]
-    blocks = sum(gradient(Z[p], centre, y[p], w[p], parameters) for p in parts)
-    in_sparse = gradient(sparse.csr_array(Z), centre, y, w, parameters)
-    np.testing.assert_allclose(blocks, whole, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(in_sparse, whole, rtol=1e-12, atol=1e-12)
+def test_sides_are_the_targets_of_the_rows_that_count():
+    targets, counts = np.array([[1.0, 0.0, 1.0, 0.3]]), np.array([[True, True, False, False]])
+    np.testing.assert_array_equal(loss.sides(targets, counts), [[1.0, -1.0, 0.0, 0.0]])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("margin", [0.0, 30.0, 800.0, 1e30])
-def test_extreme_margins_stay_finite(margin, dtype):
-    f = np.array([[margin], [-margin]], dtype=dtype)
-    y, w, curvature = np.ones((2, 1), dtype), np.ones((2, 1), dtype), np.empty((2, 1), dtype)
-    assert loss.losses(f, y, w)[0] == pytest.approx(margin + 2 * np.log1p(np.exp(-margin)))
-    assert np.isfinite(loss.residuals(f, y, w, curvature)).all()
+def test_extreme_margins_stay_finite(margin, compiled, dtype):
+    f = np.array([[margin], [-margin], [margin]], dtype=dtype)
+    side, curvature = np.array([[1], [1], [0]], dtype=dtype), np.empty((3, 1), dtype)
+    expected = margin + 2 * np.log1p(np.exp(-margin))
+    assert loss.row_losses(f, side).sum() == pytest.approx(expected)
+    assert slopes(compiled, dtype)(f, side, curvature)[0] == pytest.approx(expected)
+    assert np.isfinite(f).all()
+    assert f[2, 0] == 0
     assert (curvature >= 0).all()
+
+
+@given(st.integers(0, 10_000), st.integers(1, 150), st.sampled_from([0.1, 3.0, 100.0]))
+def test_the_compiled_loop_is_the_plain_one(seed, n_rows, scale):
+    rng = np.random.default_rng(seed)
+    f = (scale * rng.normal(size=(n_rows, 11))).astype(np.float32)
+    side = rng.choice([-1, 0, 1], size=f.shape).astype(np.float32)
+    exact, fast = f.astype(np.float64), f.copy()
+    d_exact, d_fast = np.empty_like(exact), np.empty_like(fast)
+    expected = loss.losses_and_residuals(exact, side.astype(np.float64), d_exact)
+    np.testing.assert_allclose(slopes(True, np.float32)(fast, side, d_fast), expected, rtol=2e-6, atol=1e-6)
+    np.testing.assert_allclose(fast, exact, atol=2e-6)
+    np.testing.assert_allclose(d_fast, d_exact, atol=2e-6)

@@ -1,7 +1,7 @@
 """The outputs' models: log-odds of every output given the inputs and the other outputs, and rho.
 
 Strengths are chosen in single precision (:mod:`amiss.strengths`); the fit at the chosen strength is
-then finished in double precision.
+then finished in double precision, only its directions still being searched in single.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.special import expit, log_expit
 
+from amiss import loss
+from amiss.axes import principal_axes
 from amiss.design import joint
 from amiss.folds import Folds
 from amiss.progress import Progress
 from amiss.rows import SharedRows
 from amiss.solver import Effort, solve
-from amiss.strengths import choose_strengths
+from amiss.strengths import choose_strengths, out_of_fold
 from amiss.table import Floats, Mask, Matrix
 
 Crossfit = Literal["half"] | bool
 
-FINAL = Effort(tolerance=1e-7, newton_steps=100, residual=0.25, tightening=True)
+FINAL = Effort(tolerance=1e-8, newton_steps=100, residual=0.1, tightening=True)
 
 
 class ConditionalModel(Protocol):
@@ -78,21 +80,25 @@ def fit_logistic(
     ``outputs`` holds 0 and 1, and expected values where ``observed`` is False. Without ``folds``
     there must be a single strength.
     """
-    n_outputs = outputs.shape[1]
-    Z = joint(inputs, outputs)
-    targets, weights = np.where(observed, outputs, 0.0), observed.astype(float)
-    strength, start, out_of_fold = np.full(n_outputs, float(strengths[0])), None, None
+    n_outputs, side = outputs.shape[1], loss.sides(outputs, observed)
+    axes = principal_axes(inputs)
+    Z = joint(inputs if axes is None else inputs @ axes, outputs)
+    rows, rough = SharedRows(Z, n_jobs), SharedRows(Z, n_jobs, np.float32)
+    strength, start, held_out = np.full(n_outputs, float(strengths[0])), None, None
     if folds is not None:
-        rough = SharedRows(Z, n_jobs, np.float32)
-        choice = choose_strengths(rough, targets, weights, visible, strengths, folds, progress)
+        choice = choose_strengths(rough, side, visible, strengths, folds, progress)
         strength, start = choice.strength, (choice.coef, choice.intercept)
-        out_of_fold = choice.out_of_fold.astype(np.float64)
-    rows = SharedRows(Z, n_jobs)
-    final = solve(rows, targets, weights, visible, strength, start=start, effort=FINAL)
+    final = solve(rows, side, visible, strength, start=start, effort=FINAL, rough=rough)
+    in_sample = rows.margins(final.coef, final.intercept)
+    if folds is not None:
+        held_out = out_of_fold(rough, side, visible, folds, choice, final.coef, final.intercept).astype(np.float64)
+    coef = final.coef
+    if axes is not None:
+        coef = np.vstack([axes @ coef[: axes.shape[1]], coef[axes.shape[1] :]])
     return Fit(
-        model=LinearModel(final.coef, final.intercept),
-        in_sample=rows.margins(final.coef, final.intercept),
-        out_of_fold=out_of_fold,
+        model=LinearModel(coef, final.intercept),
+        in_sample=in_sample,
+        out_of_fold=held_out,
         strength=strength,
         converged=final.converged,
     )

@@ -1,134 +1,180 @@
 """Approximate inverses of the problems' curvature matrices, for conjugate gradients.
 
-H = Z' D Z + λ differs from problem to problem by D, the curvatures of its rows. Three ways to an
+H = Z' D Z + λ differs from problem to problem by D, the curvatures of its rows. Two ways to an
 approximate inverse, by what the matrix allows:
 
 - *sampled*, dense with few columns: the curvature matrix of a sample of the rows, drawn in
   proportion to their curvature, inverted for each problem by itself. A few conjugate steps are then
   enough, whatever the strength.
-- *eigenvectors*, dense with more columns: those of Z'Z, shared by all problems, with each problem's
-  mean curvature.
-- *diagonal*, sparse: a product with anything else would cost more than it saves.
+- *diagonal*, otherwise: a product with anything else would cost more than it saves.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from amiss.rows import SharedRows
+from amiss.rows import SharedRows, Sums
 from amiss.table import Floats, Mask, Matrix
 
-MOST_COLUMNS_FOR_EIGENVECTORS = 1500
 MOST_COLUMNS_SAMPLED = 400  # beyond, one matrix a problem takes too much room
 ROWS_A_COLUMN = 12  # sampled for each column of Z
 WORTH_SAMPLING = 3  # rows for each squared column; with fewer, products with Z are cheaper than inverses
+LEAST = 1e-12
+SHARES = 4
 
 Columns = npt.NDArray[np.intp]
 
 
 class Preconditioner(Protocol):
-    """Applies the approximate inverse to residuals ``(n_columns + 1, n_problems)``."""
+    """Applies an approximate inverse to residuals ``(n_columns + 1, n_problems)``."""
 
-    def __call__(self, residual: Floats) -> Floats: ...
+    def __call__(self, residual: Floats, result: Floats) -> Floats:
+        """Writes z into ``result`` and returns residual·z for every problem."""
+        ...
 
     def take(self, problems: Columns) -> Preconditioner: ...
 
 
-def preconditioner(rows: SharedRows, curvature: Floats, strength: Floats, allowed: Mask) -> Preconditioner:
+class Curvatures(Protocol):
+    """What is kept of the problems' curvatures to precondition them at any strength."""
+
+    def at(self, strength: Floats) -> Preconditioner: ...
+
+    def take(self, problems: Columns) -> Curvatures: ...
+
+
+def approximate(rows: SharedRows, curvature: Floats, allowed: Mask) -> Curvatures:
     """The best there is for these rows; ``curvature`` is ``(n_rows, n_problems)``."""
-    total = np.maximum(curvature.sum(axis=0), 1e-12).astype(rows.dtype)
-    if rows.is_sparse or rows.n_columns > min(MOST_COLUMNS_FOR_EIGENVECTORS, rows.n_rows):
-        return Diagonal(1 / (np.outer(rows.squares, total / rows.n_rows) + strength), 1 / total)
-    if rows.n_columns <= MOST_COLUMNS_SAMPLED and rows.n_columns**2 <= WORTH_SAMPLING * rows.n_rows:
-        return Sampled(_sampled_inverses(rows, curvature, total, strength, allowed), 1 / total)
-    return Eigenvectors(*rows.eigen, total / rows.n_rows, strength, allowed, 1 / total)
+    n_rows, n_columns = rows.n_rows, rows.n_columns
+    if not rows.is_sparse and n_columns <= MOST_COLUMNS_SAMPLED and n_columns**2 <= WORTH_SAMPLING * n_rows:
+        return SampledCurvatures.of(rows, curvature, allowed)
+    return DiagonalCurvatures.of(rows, curvature, allowed)
 
 
+@dataclass(frozen=True)
+class DiagonalCurvatures:
+    """Σ_n d_n (z_nj - m_j)² for every column j and problem, m_j the mean of z_nj with weights d_n.
+
+    Centred so, each problem's intercept and coefficients do not interfere. ``mean`` is by how much
+    m differs from the common centre, and zero where forbidden.
+    """
+
+    rows: SharedRows
+    squares: Floats
+    mean: Floats
+    total: Floats
+    allowed: Mask
+
+    @classmethod
+    def of(cls, rows: SharedRows, curvature: Floats, allowed: Mask) -> DiagonalCurvatures:
+        total = np.maximum(curvature.sum(axis=0), LEAST).astype(rows.dtype)
+        mean, squares = rows.moments(curvature)
+        mean /= total
+        squares -= total * mean**2
+        mean -= rows.centre[:, None]
+        mean[-len(allowed) :] *= allowed
+        return cls(rows, np.maximum(squares, 0, out=squares), mean, total, allowed)
+
+    def at(self, strength: Floats) -> Diagonal:
+        inverse = 1 / (self.squares + np.maximum(strength, LEAST))
+        inverse[-len(self.allowed) :] *= self.allowed
+        return Diagonal(self.rows, inverse, self.mean, 1 / self.total)
+
+    def take(self, problems: Columns) -> DiagonalCurvatures:
+        squares, mean = (self.rows.taken(values, problems) for values in (self.squares, self.mean))
+        return DiagonalCurvatures(self.rows, squares, mean, self.total[problems], self.allowed[:, problems])
+
+
+@dataclass(frozen=True)
 class Diagonal:
-    def __init__(self, inverse: Floats, intercept: Floats) -> None:
-        self.inverse, self.intercept = inverse, intercept
+    rows: SharedRows
+    inverse: Floats
+    mean: Floats
+    intercept: Floats
 
-    def __call__(self, residual: Floats) -> Floats:
-        result = np.empty_like(residual)
-        np.multiply(residual[:-1], self.inverse, out=result[:-1])
-        np.multiply(residual[-1], self.intercept, out=result[-1])
-        return result
+    def __call__(self, residual: Floats, result: Floats) -> Floats:
+        def work(some: slice) -> Sums:
+            z, mean = result[some], self.mean[some]
+            np.multiply(mean, residual[-1], out=z)
+            np.subtract(residual[some], z, out=z)
+            z *= self.inverse[some]
+            return np.einsum("ij,ij->j", mean, z), np.einsum("ij,ij->j", residual[some], z)
+
+        along_mean, dots = self.rows.sweep(len(self.mean), residual.shape[1], work)
+        result[-1] = residual[-1] * self.intercept - along_mean
+        return np.asarray(dots + residual[-1] * result[-1])
 
     def take(self, problems: Columns) -> Diagonal:
-        return Diagonal(self.inverse[:, problems], self.intercept[problems])
+        inverse, mean = (self.rows.taken(values, problems) for values in (self.inverse, self.mean))
+        return Diagonal(self.rows, inverse, mean, self.intercept[problems])
 
 
-class Eigenvectors:
-    def __init__(
-        self,
-        values: Floats,
-        vectors: Floats,
-        mean: Floats,
-        strength: Floats,
-        allowed: Mask,
-        intercept: Floats,
-    ) -> None:
-        self.values, self.vectors, self.mean = values, vectors, mean
-        self.strength, self.allowed, self.intercept = strength, allowed, intercept
+@dataclass(frozen=True)
+class SampledCurvatures:
+    """H without the penalty, ``(n_problems, n_columns + 1, n_columns + 1)``, the intercept's column last."""
 
-    def __call__(self, residual: Floats) -> Floats:
-        inner = self.vectors.T @ residual[:-1]
-        inner /= np.outer(self.values, self.mean) + self.strength
-        result = np.empty_like(residual)
-        np.matmul(self.vectors, inner, out=result[:-1])
-        result[-1] = residual[-1] * self.intercept
-        forbid(result, self.allowed)
-        return result
+    rows: SharedRows
+    matrices: Floats
+    allowed: Mask
 
-    def take(self, problems: Columns) -> Eigenvectors:
-        mean, strength, intercept = self.mean[problems], self.strength[problems], self.intercept[problems]
-        return Eigenvectors(self.values, self.vectors, mean, strength, self.allowed[:, problems], intercept)
+    @classmethod
+    def of(cls, rows: SharedRows, curvature: Floats, allowed: Mask) -> SampledCurvatures:
+        n_columns, n_problems = rows.n_columns, curvature.shape[1]
+        n_sampled = min(rows.n_rows, ROWS_A_COLUMN * n_columns)
+        total = np.maximum(curvature.sum(axis=0, dtype=np.float64), LEAST)
+        matrices = np.empty((n_problems, n_columns + 1, n_columns + 1), dtype=rows.dtype)
+
+        def one(problem: int) -> None:
+            sample = np.ones((n_sampled, n_columns + 1), dtype=rows.dtype)
+            np.subtract(_drawn(rows.Z, curvature[:, problem], n_sampled), rows.centre, out=sample[:, :-1])
+            np.matmul(sample.T, sample, out=matrices[problem])
+            matrices[problem] *= total[problem] / n_sampled
+
+        rows.each(one, n_problems)
+        return cls(rows, matrices, allowed)
+
+    def at(self, strength: Floats) -> Sampled:
+        n_columns = self.rows.n_columns
+        inverses = np.empty_like(self.matrices)
+        penalised = np.arange(n_columns)
+
+        def one(problem: int) -> None:
+            H = self.matrices[problem].copy()
+            H[penalised, penalised] += strength[problem]
+            inverse = np.linalg.inv(H)
+            closed = n_columns - len(self.allowed) + np.flatnonzero(~self.allowed[:, problem])
+            inverse[closed], inverse[:, closed] = 0, 0
+            np.add(inverse, inverse.T, out=inverses[problem])
+
+        self.rows.each(one, len(inverses))
+        inverses /= 2
+        return Sampled(self.rows, inverses, np.arange(len(inverses)))
+
+    def take(self, problems: Columns) -> SampledCurvatures:
+        return SampledCurvatures(self.rows, self.matrices[problems], self.allowed[:, problems])
 
 
 class Sampled:
-    """One symmetric matrix a problem, ``(n_problems, n_columns, n_columns)``, zero where forbidden."""
+    """One symmetric matrix an output, zero where forbidden, shared by the problems of that output."""
 
-    def __init__(self, inverses: Floats, intercept: Floats) -> None:
-        self.inverses, self.intercept = inverses, intercept
+    def __init__(self, rows: SharedRows, inverses: Floats, which: Columns) -> None:
+        self.rows, self.inverses, self.which = rows, inverses, which
+        self._groups = [(i, np.flatnonzero(which == i)) for i in np.unique(which)]
 
-    def __call__(self, residual: Floats) -> Floats:
-        result = np.empty_like(residual)
-        result[:-1] = np.matmul(self.inverses, residual[:-1].T[:, :, None])[:, :, 0].T
-        result[-1] = residual[-1] * self.intercept
-        return result
+    def __call__(self, residual: Floats, result: Floats) -> Floats:
+        def work(share: int) -> None:
+            for i, problems in self._groups[share::SHARES]:
+                result[:, problems] = self.inverses[i] @ residual[:, problems]
+
+        self.rows.each(work, min(SHARES, len(self._groups)))
+        return np.einsum("ij,ij->j", residual, result)
 
     def take(self, problems: Columns) -> Sampled:
-        return Sampled(self.inverses[problems], self.intercept[problems])
-
-
-def forbid(parameters: Floats, allowed: Mask) -> None:
-    """Zero what may not be used; only the last columns of Z, the outputs, are ever forbidden."""
-    parameters[-len(allowed) - 1 : -1] *= allowed
-
-
-def _sampled_inverses(
-    rows: SharedRows, curvature: Floats, total: Floats, strength: Floats, allowed: Mask
-) -> Floats:
-    n_columns, n_problems = rows.n_columns, curvature.shape[1]
-    n_sampled = min(rows.n_rows, ROWS_A_COLUMN * n_columns)
-    inverses = np.empty((n_problems, n_columns, n_columns), dtype=rows.dtype)
-    diagonal = np.arange(n_columns)
-
-    def one(problem: int) -> None:
-        sample = _drawn(rows.Z, curvature[:, problem], n_sampled) - rows.centre
-        H = sample.T @ sample
-        H *= total[problem] / n_sampled
-        H[diagonal, diagonal] += strength[problem]
-        inverse = np.linalg.inv(H)
-        closed = n_columns - len(allowed) + np.flatnonzero(~allowed[:, problem])
-        inverse[closed], inverse[:, closed] = 0, 0
-        inverses[problem] = (inverse + inverse.T) / 2
-
-    rows.each(one, n_problems)
-    return inverses
+        return Sampled(self.rows, self.inverses, self.which[problems])
 
 
 def _drawn(Z: Matrix, curvature: Floats, n_sampled: int) -> Floats:

@@ -4,12 +4,13 @@ The problems share Z, so one product with Z serves them all. Each problem has it
 direction, step length and end: a problem that has converged leaves the batch at once, and one
 that is slow neither holds up the others nor hides among them.
 
-    solve(rows, targets, weights, allowed, strengths) -> Solution
+    solve(rows, side, allowed, strengths) -> Solution
 
-``allowed[j, c]`` says whether problem c may use the j-th of the last columns of Z, which are the
-outputs; a forbidden coefficient stays zero, which is how the model of output i does not see y_i
-although y_i is a column of Z. The columns before, the inputs, are open to all. Missing outputs
-and held-out folds are zeros in ``weights``.
+``side[n, c]`` is 1 or -1 for what row n says of problem c, and 0 where it says nothing: a missing
+output or a held-out row. ``allowed[j, c]`` says whether problem c may use the j-th of the last
+columns of Z, which are the outputs; a forbidden coefficient stays zero, which is how the model of
+output i does not see y_i although y_i is a column of Z. The columns before, the inputs, are open to
+all.
 """
 
 from __future__ import annotations
@@ -19,15 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from amiss import loss
-from amiss.precondition import Columns, Preconditioner, forbid, preconditioner
-from amiss.rows import SharedRows
-from amiss.table import Floats, Mask, Matrix
+from amiss import compiled
+from amiss.precondition import Columns, Preconditioner, approximate
+from amiss.rows import SharedRows, Sums
+from amiss.table import Floats, Mask
 
-MOST_CONJUGATE_STEPS = 50
 MOST_HALVINGS = 30
-BATCH_BYTES = 64 << 20
-WORTH_LEAVING = 0.7  # taking problems out of the products copies the rest
+BATCH_BYTES = 256 << 20
+WORTH_LEAVING = 0.6  # taking problems out of the products copies the rest
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,16 @@ class Effort:
     A problem has converged when the next Newton step promises to lower its objective by less than
     ``tolerance`` of it. ``residual`` is how much of the gradient the solution of a Newton system
     may leave; if ``tightening``, less and less of it as the gradient shrinks, so that the last
-    steps converge quadratically.
+    steps converge quadratically. Unless ``confirmed``, the last step is taken on its promise: what
+    it reaches is not computed, and the objective is the one that was promised.
     """
 
     tolerance: float
     newton_steps: int
     residual: float = 0.2
+    conjugate_steps: int = 50
     tightening: bool = False
+    confirmed: bool = True
 
 
 TIGHT = Effort(tolerance=1e-9, newton_steps=100, residual=0.25, tightening=True)
@@ -54,8 +57,9 @@ class Solution:
     """What came out of each problem.
 
     ``coef`` is ``(n_columns, n_problems)``; everything else ``(n_problems,)``. ``grad_norm`` is
-    the largest entry of the gradient. A problem whose targets are all alike has no finite
-    optimum: its coefficients are zero and its intercept is the smoothed base rate.
+    the largest entry of the gradient where it was last computed. A problem whose targets are all
+    alike has no finite optimum: its coefficients are zero and its intercept is the smoothed base
+    rate.
     """
 
     coef: Floats
@@ -70,104 +74,133 @@ class Solution:
 class _Batch:
     """The problems still being solved, one column each."""
 
+    rows: SharedRows
     which: Columns
-    y: Floats
-    w: Floats
+    side: Floats
     allowed: Mask
     strength: Floats
     parameters: Floats
-    f: Floats
-    d: Floats
+    curvature: Floats
+    gradient: Floats
     objective: Floats
-    last: Mask
     first_norm: Floats
+    tilt: Floats | None
     precondition: Preconditioner | None
 
     def keep(self, columns: Columns) -> None:
         if self.precondition is not None:
             self.precondition = self.precondition.take(columns)
-        for name in ("y", "w", "allowed", "parameters", "f", "d"):
-            setattr(self, name, np.ascontiguousarray(getattr(self, name)[:, columns]))
-        for name in ("which", "strength", "objective", "last", "first_norm"):
+        self.side, self.curvature = (self.rows.taken(array, columns) for array in (self.side, self.curvature))
+        for name in ("allowed", "parameters", "gradient", "tilt"):
+            if getattr(self, name) is not None:
+                setattr(self, name, self.rows.taken(getattr(self, name), columns))
+        for name in ("which", "strength", "objective", "first_norm"):
             setattr(self, name, getattr(self, name)[columns])
 
 
 def solve(
     rows: SharedRows,
-    targets: Floats,
-    weights: Floats,
+    side: Floats,
     allowed: Mask,
     strengths: Floats,
     *,
     start: tuple[Floats, Floats] | None = None,
     effort: Effort = TIGHT,
     precondition: Preconditioner | None = None,
+    rough: SharedRows | None = None,
+    tilt: Floats | None = None,
 ) -> Solution:
     """Minimise every problem.
 
     Parameters
     ----------
-    rows : the matrix, in the precision the work is done in
-    targets, weights : (n_rows, n_problems), targets 0 or 1 wherever the weight is not 0
+    rows : the matrix, in the precision the objective and its gradient are computed in
+    side : (n_rows, n_problems), 1, -1 or 0
     allowed : (n_outputs, n_problems) for the last n_outputs columns of Z
     strengths : (n_problems,)
     start : coefficients and intercepts to start from
     effort : when to stop
     precondition : for problems much like these, if there is one
+    rough : the same matrix in the precision directions are computed in; ``rows`` if there is none
+    tilt : (n_columns + 1, n_problems), for each problem a vector whose product with the parameters is
+        taken off its objective
     """
-    n_problems = targets.shape[1]
+    n_problems = side.shape[1]
     step = max(1, BATCH_BYTES // (rows.dtype.itemsize * max(rows.n_rows, rows.n_columns)))
+    rough = rows if rough is None else rough
     parts = []
-    with rows.at_work():
+    with rows.at_work(), rough.at_work():
         for first in range(0, n_problems, step):
             part = slice(first, first + step)
             begin = None if start is None else (start[0][:, part], start[1][part])
-            problem = (targets[:, part], weights[:, part], allowed[:, part], strengths[part])
             near = None if precondition is None else precondition.take(np.arange(n_problems)[part])
-            parts.append(_solve_batch(rows, *problem, begin, effort, near))
+            lean = None if tilt is None else tilt[:, part]
+            problem = (side[:, part], allowed[:, part], strengths[part], begin, lean)
+            parts.append(_solve_batch(rows, rough, *problem, effort, near))
     fields = ("coef", "intercept", "objective", "grad_norm", "n_iter", "converged")
     return Solution(*(np.concatenate([getattr(p, name) for p in parts], axis=-1) for name in fields))
 
 
+def slope_and_curvature(
+    rows: SharedRows, side: Floats, allowed: Mask, strengths: Floats, coef: Floats, intercept: Floats
+) -> tuple[Floats, Floats]:
+    """Gradients ``(n_columns + 1, n_problems)`` and the curvatures of all rows."""
+    with rows.at_work():
+        everyone = np.arange(side.shape[1])
+        batch = _begin(rows, rows, side, allowed, strengths, (coef, intercept), None, intercept, everyone)
+    return batch.gradient, batch.curvature
+
+
 def _solve_batch(
     rows: SharedRows,
-    y: Floats,
-    w: Floats,
+    rough: SharedRows,
+    side: Floats,
     allowed: Mask,
     strength: Floats,
     start: tuple[Floats, Floats] | None,
+    tilt: Floats | None,
     effort: Effort,
     precondition: Preconditioner | None,
 ) -> Solution:
-    weight, positive = w.sum(axis=0, dtype=np.float64), (w * y).sum(axis=0, dtype=np.float64)
-    result = _base_rates(rows, weight, positive)
-    two_sided = np.flatnonzero((positive > 0) & (positive < weight))
+    weight, surplus = np.abs(side).sum(axis=0, dtype=np.float64), side.sum(axis=0, dtype=np.float64)
+    result = _base_rates(rows, weight, (weight + surplus) / 2)
+    two_sided = np.flatnonzero(np.abs(surplus) < weight)
     if not len(two_sided):
         return result
-    batch = _begin(rows, y, w, allowed, strength, start, result.intercept, two_sided)
+    batch = _begin(rows, rough, side, allowed, strength, start, tilt, result.intercept, two_sided)
     batch.precondition = None if precondition is None else precondition.take(two_sided)
+    last = np.zeros(len(two_sided), dtype=bool)
     for iteration in range(effort.newton_steps + 1):
-        gradient = _gradient(rows, batch)
-        norm = np.abs(gradient).max(axis=0)
+        norm = np.abs(batch.gradient).max(axis=0)
         if iteration == 0:
             batch.first_norm = norm
-        ended = batch.last | (norm == 0) | (iteration == effort.newton_steps)
+        ended = last | (norm == 0) | (iteration == effort.newton_steps)
         if ended.any():
-            _record(rows, batch, np.flatnonzero(ended), norm, iteration, result)
+            _record(batch, np.flatnonzero(ended), norm, iteration, (last | (norm == 0))[ended], result)
             going_on = np.flatnonzero(~ended)
             if not len(going_on):
                 break
             batch.keep(going_on)
-            gradient, norm = np.ascontiguousarray(gradient[:, going_on]), norm[going_on]
+            norm = norm[going_on]
         if batch.precondition is None:
-            batch.precondition = preconditioner(rows, batch.d, batch.strength, batch.allowed)
+            batch.precondition = approximate(rough, batch.curvature, batch.allowed).at(batch.strength)
         residual = np.full(len(norm), effort.residual)
         if effort.tightening:
             residual = np.minimum(residual, np.sqrt(norm / np.maximum(batch.first_norm, norm)))
-        direction = _newton_direction(rows, batch, gradient, residual)
-        promised = -_dots(gradient, direction)
-        batch.last = promised / 2 <= effort.tolerance * np.maximum(batch.objective, 1e-12)
-        _advance(rows, batch, direction, promised)
+        direction = _newton_direction(rough, batch, residual, effort.conjugate_steps).astype(rows.dtype, copy=False)
+        promised = -_dots(batch.gradient, direction).astype(np.float64)
+        last = promised / 2 <= effort.tolerance * np.maximum(batch.objective, 1e-12)
+        if not effort.confirmed and last.any():
+            sure = np.flatnonzero(last)
+            batch.parameters[:, sure] += direction[:, sure]
+            batch.objective[sure] -= promised[sure] / 2
+            _record(batch, sure, norm, iteration + 1, last[sure], result)
+            going_on = np.flatnonzero(~last)
+            if not len(going_on):
+                break
+            batch.keep(going_on)
+            direction, promised, last = np.take(direction, going_on, axis=1), promised[going_on], last[going_on]
+        _advance(batch, direction, promised)
     return result
 
 
@@ -187,93 +220,127 @@ def _base_rates(rows: SharedRows, weight: Floats, positive: Floats) -> Solution:
 
 def _begin(
     rows: SharedRows,
-    y: Floats,
-    w: Floats,
+    rough: SharedRows,
+    side: Floats,
     allowed: Mask,
     strength: Floats,
     start: tuple[Floats, Floats] | None,
+    tilt: Floats | None,
     intercept: Floats,
     columns: Columns,
 ) -> _Batch:
-    """The batch of some problems, with margins and objective at its starting parameters."""
+    """The batch of some problems, evaluated at its starting parameters."""
     allowed = np.ascontiguousarray(allowed[:, columns])
     parameters = np.zeros((rows.n_columns + 1, len(columns)), dtype=rows.dtype)
     parameters[-1] = intercept[columns]
     if start is not None:
         parameters[:-1] = start[0][:, columns]
-        forbid(parameters, allowed)
+        _forbid(parameters[:-1], slice(0, rows.n_columns), rows.n_columns, allowed)
         parameters[-1] = start[1][columns] + rows.centre @ parameters[:-1]
-    y, w = (np.ascontiguousarray(values[:, columns], dtype=rows.dtype) for values in (y, w))
-    f, d = np.empty_like(y), np.empty_like(y)
-    offset = rows.offset(parameters)
-    strength = strength[columns].astype(rows.dtype)
-
-    def work(block: slice, Z: Matrix) -> tuple[Floats, ...]:
-        f[block] = loss.margins(Z, parameters[:-1], offset)
-        return (loss.losses(f[block], y[block], w[block]),)
-
-    objective = rows.total(work)[0] + _penalty(parameters, strength)
-    none, zero = np.zeros(len(columns), dtype=bool), np.zeros(len(columns))
-    return _Batch(columns, y, w, allowed, strength, parameters, f, d, objective, none, zero, None)
+    side = side.astype(rows.dtype, copy=False)
+    if len(columns) < side.shape[1]:
+        side = rows.taken(side, columns)
+    batch = _Batch(
+        rows=rows,
+        which=columns,
+        side=side,
+        allowed=allowed,
+        strength=strength[columns].astype(rows.dtype),
+        parameters=parameters,
+        curvature=np.empty(side.shape, dtype=rough.dtype),
+        gradient=np.empty_like(parameters),
+        objective=np.empty(len(columns)),
+        first_norm=np.zeros(len(columns)),
+        tilt=None if tilt is None else np.ascontiguousarray(tilt[:, columns]),
+        precondition=None,
+    )
+    batch.objective, batch.gradient = _evaluated(batch, parameters, slice(None))
+    return batch
 
 
 def _record(
-    rows: SharedRows, batch: _Batch, ended: Columns, norm: Floats, iteration: int, result: Solution
+    batch: _Batch, ended: Columns, norm: Floats, iteration: int, converged: Mask, result: Solution
 ) -> None:
     which, coef = batch.which[ended], batch.parameters[:-1, ended]
     result.coef[:, which] = coef
-    result.intercept[which] = batch.parameters[-1, ended] - rows.centre @ coef
+    result.intercept[which] = batch.parameters[-1, ended] - batch.rows.centre @ coef
     result.objective[which] = batch.objective[ended]
     result.grad_norm[which] = norm[ended]
     result.n_iter[which] = iteration
-    result.converged[which] = batch.last[ended] | (norm[ended] == 0)
+    result.converged[which] = converged
 
 
-def _dots(a: Floats, b: Floats) -> Floats:
-    """Σ_j a_jc b_jc for every problem c."""
-    return np.asarray(np.einsum("ij,ij->j", a, b))
+def _evaluated(batch: _Batch, parameters: Floats, columns: slice | Columns) -> tuple[Floats, Floats]:
+    """Objective and gradient of some problems; their curvatures are left in the batch."""
+    every = isinstance(columns, slice)
+    slopes = compiled.slopes(batch.rows.compiled, batch.rows.dtype)
+    strength, allowed = batch.strength[columns], batch.allowed[:, columns]
+
+    def between(rows: slice, f: Floats) -> Sums:
+        side, curvature = batch.side[rows], batch.curvature[rows]
+        if every and curvature.dtype == f.dtype:
+            return (slopes(f, side, curvature),)
+        part = np.empty_like(f)
+        total = slopes(f, side if every else np.take(side, columns, axis=1), part)
+        curvature[:, columns] = part
+        return (total,)
+
+    def after(some: slice, gradient: Floats) -> Sums:
+        penalty = strength * parameters[some]
+        gradient += penalty
+        _forbid(gradient, some, batch.rows.n_columns, allowed)
+        return (_dots(penalty, parameters[some]).astype(np.float64) / 2,)
+
+    gradient = np.empty_like(parameters)
+    (total,), (penalty,) = batch.rows.there_and_back(parameters, between, after, gradient)
+    objective = total + penalty
+    if batch.tilt is not None:
+        tilt = batch.tilt[:, columns]
+        gradient -= tilt
+        objective -= _dots(tilt, parameters)
+    return objective, gradient
 
 
-def _penalty(parameters: Floats, strength: Floats) -> Floats:
-    coef = parameters[:-1]
-    return np.asarray(strength / 2 * _dots(coef, coef), dtype=np.float64)
+def _advance(batch: _Batch, direction: Floats, promised: Floats) -> None:
+    """Go along the directions, halving a step until the objective falls enough."""
+    before, batch.parameters = batch.parameters, batch.parameters + direction
+    reached, batch.gradient = _evaluated(batch, batch.parameters, slice(None))
+    length = np.ones(len(promised), dtype=batch.rows.dtype)
+    # Rounding in the objective must not be mistaken for a rise at the very end.
+    slack = 10 * np.sqrt(batch.rows.n_rows) * np.finfo(batch.rows.dtype).eps * np.abs(batch.objective)
+    for _ in range(MOST_HALVINGS):
+        fallen = reached <= batch.objective - 1e-4 * length * promised + slack
+        short = np.flatnonzero(~fallen)
+        if not len(short):
+            break
+        length[short] /= 2
+        batch.parameters[:, short] = before[:, short] + length[short] * direction[:, short]
+        trial = np.ascontiguousarray(batch.parameters[:, short])
+        reached[short], batch.gradient[:, short] = _evaluated(batch, trial, short)
+    batch.objective = reached
 
 
-def _gradient(rows: SharedRows, batch: _Batch) -> Floats:
-    """The gradient of every problem; the curvatures are left in the batch."""
-
-    def work(block: slice, Z: Matrix) -> tuple[Floats, ...]:
-        return loss.pull_back(Z, loss.residuals(batch.f[block], batch.y[block], batch.w[block], batch.d[block]))
-
-    gradient = rows.pulled_back(work)
-    gradient[:-1] += batch.strength * batch.parameters[:-1]
-    forbid(gradient, batch.allowed)
-    return gradient
-
-
-def _newton_direction(rows: SharedRows, batch: _Batch, gradient: Floats, residual: Floats) -> Floats:
+def _newton_direction(rough: SharedRows, batch: _Batch, residual: Floats, most_steps: int) -> Floats:
     """H s = -gradient for every problem, by preconditioned conjugate gradients.
 
     A problem whose residual is small enough stands still, and leaves when enough others do.
     """
-    result = np.zeros_like(gradient)
-    active = np.arange(gradient.shape[1])
     assert batch.precondition is not None
-    d, allowed, strength, precondition = batch.d, batch.allowed, batch.strength, batch.precondition
-    s, r = np.zeros_like(gradient), -gradient
-    p = precondition(r)
-    rz = _dots(r, p)
-    goal = (residual**2 * rz).astype(rows.dtype)
+    r = -batch.gradient.astype(rough.dtype, copy=False)
+    result = np.zeros_like(r)
+    active = np.arange(r.shape[1])
+    d, allowed, precondition = batch.curvature, batch.allowed, batch.precondition
+    strength = batch.strength.astype(rough.dtype, copy=False)
+    s, p, z, product = np.zeros_like(r), np.empty_like(r), np.empty_like(r), np.empty_like(r)
+    rz = precondition(r, p)
+    goal = (residual**2 * rz).astype(rough.dtype)
     moving = rz > 0
-    for _ in range(MOST_CONJUGATE_STEPS):
-        product = _curvature_product(rows, d, allowed, strength, p)
-        bend = _dots(p, product)
+    for _ in range(most_steps):
+        bend = _curvature_product(rough, d, allowed, strength, p, product)
         moving &= bend > 0
-        length = np.where(moving, rz / np.where(moving, bend, 1), 0)
-        s += length * p
-        r -= length * product
-        z = precondition(r)
-        previous, rz = rz, _dots(r, z)
+        _step(rough, np.where(moving, rz / np.where(moving, bend, 1), 0), p, product, s, r)
+        previous = rz
+        rz = precondition(r, z)
         moving &= rz > goal
         if np.count_nonzero(moving) <= WORTH_LEAVING * len(moving):
             result[:, active] = s
@@ -282,52 +349,63 @@ def _newton_direction(rows: SharedRows, batch: _Batch, gradient: Floats, residua
                 return result
             active, strength = active[keep], strength[keep]
             previous, rz, goal = previous[keep], rz[keep], goal[keep]
-            d, s, r, z, p = (np.ascontiguousarray(values[:, keep]) for values in (d, s, r, z, p))
+            d, s, r, z, p = (rough.taken(values, keep) for values in (d, s, r, z, p))
+            product = np.empty_like(p)
             allowed, precondition, moving = allowed[:, keep], precondition.take(keep), moving[keep]
-        p *= np.where(moving, rz / np.where(previous > 0, previous, 1), 0)
-        p += z
+        _turn(rough, np.where(moving, rz / np.where(previous > 0, previous, 1), 0), z, p)
     result[:, active] = s
     return result
 
 
-def _curvature_product(rows: SharedRows, d: Floats, allowed: Mask, strength: Floats, direction: Floats) -> Floats:
-    offset = rows.offset(direction)
+def _curvature_product(
+    rough: SharedRows, d: Floats, allowed: Mask, strength: Floats, p: Floats, product: Floats
+) -> Floats:
+    """H p into ``product``; returns p·H p."""
 
-    def work(block: slice, Z: Matrix) -> tuple[Floats, ...]:
-        return loss.curvature_product(Z, d[block], direction[:-1], offset)
+    def between(rows: slice, f: Floats) -> Sums:
+        f *= d[rows]
+        return ()
 
-    product = rows.pulled_back(work)
-    product[:-1] += strength * direction[:-1]
-    forbid(product, allowed)
-    return product
+    def after(some: slice, product: Floats) -> Sums:
+        product += strength * p[some]
+        _forbid(product, some, rough.n_columns, allowed)
+        return (_dots(p[some], product),)
+
+    _, (bend,) = rough.there_and_back(p, between, after, product)
+    return np.asarray(bend + p[-1] * product[-1])
 
 
-def _advance(rows: SharedRows, batch: _Batch, direction: Floats, promised: Floats) -> None:
-    """Go along the directions, halving a step until the objective falls enough."""
-    along = np.empty_like(batch.f)
-    length = np.ones(len(promised), dtype=rows.dtype)
-    offset = rows.offset(direction)
+def _step(rough: SharedRows, length: Floats, p: Floats, product: Floats, s: Floats, r: Floats) -> None:
+    """s += length p; r -= length product."""
 
-    def work(block: slice, Z: Matrix) -> tuple[Floats, ...]:
-        along[block] = loss.margins(Z, direction[:-1], offset)
-        return (loss.losses(batch.f[block] + along[block], batch.y[block], batch.w[block]),)
+    def work(some: slice) -> Sums:
+        s[some] += length * p[some]
+        r[some] -= length * product[some]
+        return ()
 
-    reached = rows.total(work)[0] + _penalty(batch.parameters + direction, batch.strength)
-    # Rounding in the objective must not be mistaken for a rise at the very end.
-    slack = 10 * np.sqrt(rows.n_rows) * np.finfo(rows.dtype).eps * np.abs(batch.objective)
-    for _ in range(MOST_HALVINGS):
-        short = np.flatnonzero(reached > batch.objective - 1e-4 * length * promised + slack)
-        if not len(short):
-            break
-        length[short] /= 2
+    rough.sweep(len(p), len(length), work)
 
-        def try_again(block: slice, Z: Matrix, short: Columns = short) -> tuple[Floats, ...]:
-            f = batch.f[block][:, short] + length[short] * along[block][:, short]
-            return (loss.losses(f, batch.y[block][:, short], batch.w[block][:, short]),)
 
-        moved = batch.parameters[:, short] + length[short] * direction[:, short]
-        reached[short] = rows.total(try_again)[0] + _penalty(moved, batch.strength[short])
-    batch.parameters += length * direction
-    along *= length
-    batch.f += along
-    batch.objective = reached
+def _turn(rough: SharedRows, share: Floats, z: Floats, p: Floats) -> None:
+    """p = z + share p."""
+
+    def work(some: slice) -> Sums:
+        p[some] *= share
+        p[some] += z[some]
+        return ()
+
+    rough.sweep(len(p), len(share), work)
+
+
+def _forbid(product: Floats, some: slice, n_columns: int, allowed: Mask) -> None:
+    """Zero what may not be used; ``product`` holds ``some`` columns of Z, of which the last are the outputs."""
+    first = n_columns - len(allowed)
+    if some.stop > first:
+        begin = max(some.start, first)
+        product[begin - some.start :] *= allowed[begin - first : some.stop - first]
+
+
+def _dots(a: Floats, b: Floats) -> Floats:
+    """Σ_j a_jc b_jc for every problem c."""
+    return np.asarray(np.einsum("ij,ij->j", a, b))
+

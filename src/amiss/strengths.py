@@ -1,10 +1,14 @@
 """Each output's strength, chosen by cross-validated log-loss, and the out-of-fold log-odds it gives.
 
-Strengths are tried from strong to weak, each started from the last. At every strength the folds
-are fitted too, started from the fit on all rows, and their held-out log-loss is added up. An output
-drops out of a strength as soon as the folds so far show a rise beyond what chance makes of as many
-rows; it leaves the path after a clear rise, after two rises in a row, or when what it gains has
-become very small.
+At a strength, all outputs are fitted on all rows, started from the strength before, and then on
+the rows outside each fold, all folds at once, started from the fit on all rows.
+
+The loss, seen over the logarithm of the strength, falls and then rises, with one valley. So the
+search begins at a strength above most optima, goes to weaker ones while the loss falls, and to
+stronger ones for the outputs whose loss rose at the first step. An output stops before the loss has
+turned if it will turn next: when log-loss gained less than ``LEVELLING`` of what it gained by the
+step before. (If the valley were a parabola, it would be a half. Logarithms, because where an output
+can be predicted almost surely the loss falls by a factor with every step.)
 
 All this only has to tell strengths apart, so it is done in single precision, and a fit goes as
 far as that takes.
@@ -16,160 +20,225 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit
 
 from amiss.folds import Folds
 from amiss.loss import row_losses
-from amiss.precondition import Columns, Preconditioner, preconditioner
+from amiss.precondition import Columns, Curvatures, approximate
 from amiss.progress import Progress
-from amiss.rows import SharedRows
-from amiss.solver import Effort, Solution, solve
+from amiss.rows import SharedRows, Sums
+from amiss.solver import Effort, Solution, slope_and_curvature, solve
 from amiss.table import Floats, Mask
 
-WHOLE = Effort(tolerance=1e-3, newton_steps=20)
-FOLD = Effort(tolerance=1e-4, newton_steps=3)
+WHOLE = Effort(tolerance=1e-3, newton_steps=20, conjugate_steps=15, confirmed=False)
+FOLD = Effort(tolerance=3e-3, newton_steps=2, residual=0.15, conjugate_steps=12, confirmed=False)
+FINAL_FOLD = Effort(tolerance=3e-4, newton_steps=2, residual=0.1, conjugate_steps=12, confirmed=False)
 
-MOST_RISES = 2
-CLEAR_RISE = 0.1  # of the best loss so far
-BEYOND_CHANCE = 2.5  # standard errors
-SMALL_GAIN = 0.005  # of the loss, and a quarter of the gain before
+LEVELLING = 0.4
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The strength of each output, the fit on all rows there, and what fits without a row say of it."""
+    """The strength of each output, the fit on all rows there, and how far the fits outside each fold lie
+    from it, ``(n_columns + 1, n_folds, n_outputs)`` with the intercepts last."""
 
     strength: Floats
     coef: Floats
     intercept: Floats
-    out_of_fold: Floats
+    shift: Floats
 
 
 def choose_strengths(
     rows: SharedRows,
-    targets: Floats,
-    weights: Floats,
+    side: Floats,
     allowed: Mask,
     strengths: Sequence[float],
     folds: Folds,
     progress: Progress = lambda steps=1: None,
 ) -> Choice:
     """Follow the path for all outputs at once."""
-    path = _Path(rows, targets, weights, allowed, folds)
-    active = np.arange(targets.shape[1])
     ladder = sorted(strengths, reverse=True)
+    first = len(ladder) // 3
     with rows.at_work():
-        for position, strength in enumerate(ladder):
-            if not len(active):
-                break
-            going_on = path.follow(active, strength)
-            left = len(active) - len(going_on)
-            progress(len(active) + left * (len(ladder) - position - 1))
-            active = going_on
-    return Choice(path.strength, path.coef, path.intercept, path.out_of_fold)
+        search = _Search(rows, side.astype(rows.dtype, copy=False), allowed, folds)
+        begin = search.step(np.arange(side.shape[1]), ladder[first], None)
+        progress(len(begin.outputs))
+        search.follow(begin, ladder[first + 1 :], progress)
+        upward = begin.of(search.strength == ladder[first])
+        progress((len(begin.outputs) - len(upward.outputs)) * first)
+        search.follow(upward, ladder[:first][::-1], progress)
+    return Choice(search.strength, search.coef, search.intercept, search.shift)
 
 
-class _Path:
-    """The best strength of each output so far, and what is needed to go on from the last one."""
+def out_of_fold(
+    rows: SharedRows, side: Floats, allowed: Mask, folds: Folds, choice: Choice, coef: Floats, intercept: Floats
+) -> Floats:
+    """Log-odds of each row by the fit that did not see it, at the chosen strengths.
 
-    def __init__(self, rows: SharedRows, targets: Floats, weights: Floats, allowed: Mask, folds: Folds) -> None:
-        n_outputs = targets.shape[1]
-        self.rows, self.allowed, self.folds = rows, allowed, folds
-        self.targets, self.weights = targets.astype(rows.dtype), weights.astype(rows.dtype)
-        self.n_folds = int(folds.max()) + 1
+    ``coef`` and ``intercept`` are the final fit on all rows, from which the others are finished.
+    """
+    side = side.astype(rows.dtype, copy=False)
+    strengths = choice.strength.astype(rows.dtype)
+    with rows.at_work():
+        whole = coef.astype(rows.dtype), intercept.astype(rows.dtype)
+        return _outside_folds(rows, side, allowed, strengths, folds, whole, choice.shift, FINAL_FOLD).log_odds
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where some outputs stand on the path: their fits at the last strength, and what they gained by it."""
+
+    outputs: Columns
+    coef: Floats
+    intercept: Floats
+    shift: Floats  # (n_columns + 1, n_folds, n_outputs): how far the fits outside a fold lie from it
+    near: Curvatures
+    gain: Floats
+
+    def of(self, some: Mask) -> _Place:
+        return _Place(
+            self.outputs[some],
+            self.coef[:, some],
+            self.intercept[some],
+            self.shift[:, :, some],
+            self.near.take(np.flatnonzero(some)),
+            self.gain[some],
+        )
+
+
+class _Search:
+    """The best strength of each output so far."""
+
+    def __init__(self, rows: SharedRows, side: Floats, allowed: Mask, folds: Folds) -> None:
+        n_outputs = side.shape[1]
+        self.rows, self.side, self.allowed, self.folds = rows, side, allowed, folds
         self.coef = np.zeros((rows.n_columns, n_outputs), dtype=rows.dtype)
         self.intercept = np.zeros(n_outputs)
         self.strength = np.full(n_outputs, np.nan)
-        self.fold_loss = np.full((self.n_folds, n_outputs), np.inf)
-        self.out_of_fold = np.zeros(targets.shape, dtype=rows.dtype)
-        # The start of it all: every output at its base rate.
-        rate = (targets.sum(axis=0) + 0.5) / (weights.sum(axis=0) + 1)
-        self._last = np.zeros((rows.n_columns, n_outputs), dtype=rows.dtype), logit(rate)
-        self._rises, self._gain = np.zeros(n_outputs, dtype=int), np.zeros(n_outputs)
+        self.loss = np.full(n_outputs, np.inf)
+        self.shift = np.zeros((rows.n_columns + 1, int(folds.max()) + 1, n_outputs), dtype=rows.dtype)
 
-    def follow(self, active: Columns, strength: float) -> Columns:
-        """Fit the active outputs at ``strength``, and tell which are to go on to a weaker one."""
-        near = self._preconditioner(active, strength)
-        whole = self._solve(active, self.weights[:, active], strength, self._last, WHOLE, near)
-        held_out, fold_loss = self._held_out(active, strength, whole, near)
-        loss, before = fold_loss.sum(axis=0), self.fold_loss[:, active].sum(axis=0)
-        better = (loss < before) | np.isnan(self.strength[active])
-        winners = active[better]
-        self.strength[winners], self.fold_loss[:, winners] = strength, fold_loss[:, better]
-        self.coef[:, winners], self.intercept[winners] = whole.coef[:, better], whole.intercept[better]
-        self.out_of_fold[:, winners] = held_out[:, better]
-        stays = ~self._is_done(active, loss, before)
-        self._last = whole.coef[:, stays], whole.intercept[stays]
-        return active[stays]
-
-    def _is_done(self, active: Columns, loss: Floats, before: Floats) -> Mask:
-        if not np.isfinite(before).all():  # the first strength of all
-            return np.zeros(len(active), dtype=bool)
-        gain = before - loss
-        self._rises[active] = np.where(gain > 0, 0, self._rises[active] + 1)
-        levelling = (gain > 0) & (gain < SMALL_GAIN * loss) & (gain < self._gain[active] / 4)
-        self._gain[active] = np.maximum(gain, 0)
-        return (self._rises[active] >= MOST_RISES) | (loss > (1 + CLEAR_RISE) * before) | levelling
-
-    def _preconditioner(self, active: Columns, strength: float) -> Preconditioner | None:
-        """One for the fit on all rows and for the folds, from the curvatures where they start."""
-        if self.rows.is_sparse:
-            return None  # that of each fit costs nothing
-        p = expit(self.rows.margins(*self._last))
-        p *= 1 - p
-        p *= self.weights[:, active]
-        strengths = np.full(len(active), strength, dtype=self.rows.dtype)
-        return preconditioner(self.rows, p, strengths, self.allowed[:, active])
-
-    def _held_out(
-        self, active: Columns, strength: float, whole: Solution, near: Preconditioner | None
-    ) -> tuple[Floats, Floats]:
-        """Log-odds of each row by the fit that did not see it, and the loss in each fold.
-
-        For an output that drops out on the way the loss is infinite.
-        """
-        log_odds = np.zeros((self.rows.n_rows, len(active)), dtype=self.rows.dtype)
-        fold_loss = np.full((self.n_folds, len(active)), np.inf)
-        rise, spread = np.zeros(len(active)), np.zeros(len(active))
-        alive = np.arange(len(active))
-        for fold in range(self.n_folds):
-            outputs = active[alive]
-            outside = self.folds[:, outputs] == fold
-            weights, targets = self.weights[:, outputs], self.targets[:, outputs]
-            start = whole.coef[:, alive], whole.intercept[alive]
-            likewise = None if near is None else near.take(alive)
-            part = self._solve(outputs, weights * ~outside, strength, start, FOLD, likewise)
-            margins = self.rows.margins(part.coef, part.intercept)
-            log_odds[:, alive] = np.where(outside, margins, log_odds[:, alive])
-            loss = row_losses(margins, targets, weights * outside)
-            fold_loss[fold, alive] = loss.sum(axis=0, dtype=np.float64)
-            if np.isnan(self.strength[outputs]).any():
-                continue
-            loss -= row_losses(self.out_of_fold[:, outputs], targets, weights * outside)
-            rise[alive] += loss.sum(axis=0, dtype=np.float64)
-            spread[alive] += np.einsum("ij,ij->j", loss, loss)
-            alive = alive[rise[alive] <= BEYOND_CHANCE * np.sqrt(spread[alive])]
-            if not len(alive):
+    def follow(self, place: _Place, ladder: Sequence[float], progress: Progress) -> None:
+        """Go on to one strength after the other, each output as long as its loss falls."""
+        for position, strength in enumerate(ladder):
+            if not len(place.outputs):
                 break
-        fold_loss[:, np.setdiff1d(np.arange(len(active)), alive)] = np.inf
-        return log_odds, fold_loss
+            before = place.gain
+            place = self.step(place.outputs, strength, place)
+            goes_on = place.gain > np.maximum(LEVELLING * before, 0)
+            left = np.count_nonzero(~goes_on) * (len(ladder) - position - 1)
+            progress(len(place.outputs) + left)
+            place = place.of(goes_on)
 
-    def _solve(
-        self,
-        outputs: Columns,
-        weights: Floats,
-        strength: float,
-        start: tuple[Floats, Floats],
-        effort: Effort,
-        near: Preconditioner | None,
-    ) -> Solution:
+    def step(self, outputs: Columns, strength: float, place: _Place | None) -> _Place:
+        """Fit some outputs at ``strength``, from where they stand."""
+        everyone = len(outputs) == self.side.shape[1]
+        side = self.side if everyone else self.rows.taken(self.side, outputs)
+        folds = self.folds if everyone else self.rows.taken(self.folds, outputs)
+        whole = self._on_all_rows(outputs, side, strength, place)
+        outside = _outside_folds(
+            self.rows,
+            side,
+            self.allowed[:, outputs],
+            np.full(len(outputs), strength, dtype=self.rows.dtype),
+            folds,
+            (whole.coef, whole.intercept.astype(self.rows.dtype)),
+            None if place is None else place.shift,
+            FOLD,
+        )
+        loss = np.maximum(row_losses(outside.log_odds, side).sum(axis=0, dtype=np.float64), 1e-12)
+        gain = np.log(self.loss[outputs]) - np.log(loss)
+        better = gain > 0
+        winners = outputs[better]
+        self.strength[winners], self.loss[winners] = strength, loss[better]
+        self.coef[:, winners], self.intercept[winners] = whole.coef[:, better], whole.intercept[better]
+        self.shift[:, :, winners] = outside.shift[:, :, better]
+        gain = gain if place is not None else np.zeros(len(outputs))
+        return _Place(outputs, whole.coef, whole.intercept, outside.shift, outside.near, gain)
+
+    def _on_all_rows(self, outputs: Columns, side: Floats, strength: float, place: _Place | None) -> Solution:
+        strengths = np.full(len(outputs), strength, dtype=self.rows.dtype)
         return solve(
             self.rows,
-            self.targets[:, outputs],
-            weights,
+            side,
             self.allowed[:, outputs],
-            np.full(len(outputs), strength),
-            start=start,
-            effort=effort,
-            precondition=near,
+            strengths,
+            start=None if place is None else (place.coef, place.intercept),
+            effort=WHOLE,
+            precondition=None if place is None else place.near.at(strengths),
         )
+
+
+@dataclass(frozen=True)
+class _Outside:
+    """The fits outside the folds: their log-odds for the rows within, how far they lie from the fit on
+    all rows, and the curvatures there."""
+
+    log_odds: Floats
+    shift: Floats
+    near: Curvatures
+
+
+def _outside_folds(
+    rows: SharedRows,
+    side: Floats,
+    allowed: Mask,
+    strengths: Floats,
+    folds: Folds,
+    whole: tuple[Floats, Floats],
+    shift: Floats | None,
+    effort: Effort,
+) -> _Outside:
+    """Fit every output on the rows outside each fold, all folds at once, from the fit on all rows.
+
+    That fit has not quite converged. Its gradient is taken off the objective of the others, so
+    that they do not go on where it stopped, and differ from it only by what they did not see.
+    """
+    n_outputs, n_folds = side.shape[1], int(folds.max()) + 1
+    every_fold = np.tile(np.arange(n_outputs), n_folds)
+    slope, curvature = slope_and_curvature(rows, side, allowed, strengths, *whole)
+    near = approximate(rows, curvature, allowed)
+    all_rows = np.vstack(whole)[:, None, :]
+    start = np.repeat(all_rows, n_folds, axis=1)
+    if shift is not None:
+        start += shift
+    start = start.reshape(-1, len(every_fold))
+    part = solve(
+        rows,
+        _sides_outside(rows, side, folds, n_folds),
+        allowed[:, every_fold],
+        strengths[every_fold],
+        start=(start[:-1], start[-1]),
+        effort=effort,
+        precondition=near.at(strengths).take(every_fold),
+        tilt=np.tile(slope, n_folds),
+    )
+    reached = np.vstack([part.coef, part.intercept.astype(rows.dtype)]).reshape(-1, n_folds, n_outputs)
+    return _Outside(_by_the_others(rows, part, folds, n_folds), reached - all_rows, near)
+
+
+def _sides_outside(rows: SharedRows, side: Floats, folds: Folds, n_folds: int) -> Floats:
+    """Sides for every fold and output, 0 within the fold."""
+    n_rows, n_outputs = side.shape
+    result = np.empty((n_rows, n_folds, n_outputs), dtype=side.dtype)
+
+    def work(some: slice) -> Sums:
+        for fold in range(n_folds):
+            np.multiply(side[some], folds[some] != fold, out=result[some, fold])
+        return ()
+
+    rows.sweep(n_rows, n_folds * n_outputs, work)
+    return result.reshape(n_rows, -1)
+
+
+def _by_the_others(rows: SharedRows, part: Solution, folds: Folds, n_folds: int) -> Floats:
+    """For each row and output, the log-odds by the fit outside the row's fold."""
+    result = np.empty(folds.shape, dtype=rows.dtype)
+
+    def pick(some: slice, f: Floats) -> Sums:
+        own = folds[some].astype(np.intp)[:, None, :]
+        result[some] = np.take_along_axis(f.reshape(len(f), n_folds, -1), own, axis=1)[:, 0]
+        return ()
+
+    parameters = np.vstack([part.coef, part.intercept + rows.centre @ part.coef]).astype(rows.dtype)
+    rows.there(parameters, pick)
+    return result
