@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conftest import make_table
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.neighbors import LocalOutlierFactor
 
-from amiss.baselines import lof
+from amiss import MCODE
+from amiss.baselines import lof, lof_of
 from amiss.evaluate import atpar, inject, tpar, tpar_curve
 
 shapes = st.tuples(st.integers(1, 300), st.integers(1, 40))
@@ -60,3 +63,14 @@ def test_lof_takes_what_the_detector_takes():
     Y[0, 0] = np.nan
     X[5] = 30
     assert np.argmax(lof(X, Y, n_neighbors=20, scaling="none")) == 5
+
+
+def test_lof_is_scikit_learns_and_shares_the_detectors_search():
+    X, Y = make_table(150)
+    twin = LocalOutlierFactor(n_neighbors=20).fit(np.hstack([X, Y]))
+    ours = lof(X, Y, n_neighbors=20, scaling="none")
+    np.testing.assert_allclose(ours, -twin.negative_outlier_factor_, rtol=1e-9)
+    detector = MCODE(n_neighbors=20, scaling="none").fit(X, Y)
+    np.testing.assert_allclose(lof_of(detector), ours, rtol=1e-9)
+    with pytest.raises(ValueError, match="finds no neighbours"):
+        lof_of(MCODE(score="rw").fit(X, Y))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from amiss.approximate_neighbors import ApproximateRows, row_search
 from amiss.neighbors import NearestRows
 
 
@@ -62,3 +65,93 @@ def test_there_are_no_more_neighbours_than_rows():
 def test_identical_rows_everywhere():
     found = NearestRows(np.zeros((10, 2))).find(3)
     assert [list(near) for near in found[:5]] == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [0, 1, 2]]
+
+
+def clustered(seed, n_rows=700, n_columns=6):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(9, n_columns))[rng.integers(9, size=n_rows)] * 5 + rng.normal(size=(n_rows, n_columns))
+
+
+@pytest.fixture
+def sifting(monkeypatch):
+    """Few rows are searched the way many are."""
+    monkeypatch.setattr("amiss.neighbors.WORTH_SIFTING", 10)
+    monkeypatch.setattr("amiss.neighbors.QUERIES", 64)
+    monkeypatch.setattr("amiss.neighbors.CHUNK", 100)
+
+
+def plainly(rows, k, queries=None):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("amiss.neighbors.WORTH_SIFTING", 10**9)
+        return NearestRows(rows).find(k, queries)
+
+
+@given(st.integers(0, 10_000))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+def test_sifting_in_single_precision_misses_nothing(sifting, seed):
+    rows = clustered(seed)
+    queries = rows[::7] + 0.1
+    np.testing.assert_array_equal(NearestRows(rows).find(20, n_jobs=2), plainly(rows, 20))
+    np.testing.assert_array_equal(NearestRows(rows).find(20, queries), plainly(rows, 20, queries))
+
+
+def test_sifting_keeps_ties_copies_and_offsets_apart(sifting):
+    grid = np.random.default_rng(0).integers(0, 3, size=(500, 4)).astype(float)
+    np.testing.assert_array_equal(NearestRows(grid).find(5), plainly(grid, 5))
+    far = np.vstack([clustered(1), clustered(2) + 1e6])
+    np.testing.assert_array_equal(NearestRows(far).find(5), plainly(far, 5))
+    np.testing.assert_array_equal(NearestRows(np.zeros((300, 2))).find(3), plainly(np.zeros((300, 2)), 3))
+
+
+def test_the_nearest_in_a_sorted_table_are_found(sifting):
+    line = np.arange(1000.0)[:, None]
+    np.testing.assert_array_equal(NearestRows(line).find(4), plainly(line, 4))
+
+
+def test_distances_are_those_of_the_rows_found():
+    rows = clustered(0, 100)
+    near = NearestRows(rows).find(5)
+    expected = np.linalg.norm(rows[near] - rows[:, None], axis=2)
+    np.testing.assert_allclose(NearestRows(rows).distances(near), expected)
+    np.testing.assert_allclose(NearestRows(sparse.csr_array(rows)).distances(near), expected)
+    assert (np.diff(expected, axis=1) >= -1e-9).all()
+
+
+def test_the_recall_of_the_approximate_search_is_what_it_says():
+    rows = clustered(3, 6000)
+    found, exact = ApproximateRows(rows, 10, None), NearestRows(rows).find(10)
+    near = found.find(10)
+    assert near.shape == exact.shape
+    assert (near != np.arange(6000)[:, None]).all()
+    recall = np.mean([len(set(a) & set(b)) for a, b in zip(near, exact, strict=True)]) / 10
+    assert found.recall >= 0.99
+    assert recall == pytest.approx(found.recall, abs=0.02)
+    queries = rows[:50] + 0.01
+    assert found.find(10, queries).shape == (50, 10)
+
+
+def test_the_approximate_search_makes_up_for_cells_with_too_few_rows():
+    rows = np.vstack([clustered(0, 900), np.full((3, 6), 1e3) + np.eye(3, 6)])
+    near = ApproximateRows(rows, 10, None).find(10)
+    assert near.min() >= 0
+    assert {900, 901, 902} - {900} <= set(near[900])
+
+
+def test_exact_is_the_default_and_always_there():
+    rows = clustered(0)
+    assert type(row_search(rows, "auto", 5, None)) is NearestRows
+    assert type(row_search(rows, "exact", 5, None)) is NearestRows
+    assert type(row_search(rows, "approximate", 5, None)) is ApproximateRows
+    assert type(row_search(sparse.csr_array(rows), "approximate", 5, None)) is NearestRows
+
+
+@given(st.integers(0, 10_000), st.integers(1, 60))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+def test_a_single_query_is_answered_as_in_a_batch(monkeypatch, seed, k):
+    monkeypatch.setattr("amiss.neighbors.WORTH_A_SHADOW", 10)
+    monkeypatch.setattr("amiss.neighbors.AXES", 2)
+    rows = clustered(seed)
+    found, queries = NearestRows(rows), np.vstack([rows[:3], rows[3:6] + 0.3, np.full((1, 6), 1e4)])
+    together = found.find(k, queries)
+    for query, near in zip(queries, together, strict=True):
+        np.testing.assert_array_equal(found.find(k, query[None])[0], near)

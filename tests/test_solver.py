@@ -220,6 +220,8 @@ def test_a_step_taken_on_its_promise_reports_what_was_promised():
 def test_a_problem_cut_short_says_so_and_leaves_the_others_alone():
     X, Y = make_table()
     Z, allowed = setting(X, Y)
-    solution = solve(SharedRows(Z), everywhere(Y), allowed, np.array([1e-9, 1e4, 1e4, 1e4]), effort=Effort(1e-9, 4))
+    solution = solve(
+        SharedRows(Z), everywhere(Y), allowed, np.array([1e-9, 1e4, 1e4, 1e4]), effort=Effort(1e-9, 4)
+    )
     np.testing.assert_array_equal(solution.converged, [False, True, True, True])
     assert np.isfinite(solution.coef).all()

@@ -5,14 +5,16 @@
 Both get the same matrix [x, y without i], six strengths, the same five folds and both cores.
 scikit-learn fits a sample of the outputs where all of them would take too long, and its time is
 scaled by their number. Our objective is compared with that of scikit-learn at the strength we chose.
+
+Then: how our time grows with rows and with outputs, the nearest rows, and the scoring of new rows.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,18 +22,21 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.neighbors import NearestNeighbors
 
 import amiss
-from amiss.design import fit_encoding, joint, visible_outputs
+from amiss.approximate_neighbors import ApproximateRows
+from amiss.design import joint
 from amiss.detector import STRENGTHS
 from amiss.folds import Folds, stratified_folds
-from amiss.model import LinearModel, fit_logistic
+from amiss.neighbors import NearestRows
 from amiss.table import Floats, Matrix
+from benchmarks.speed.fitting import Fitted, fit, fitted, loaded
 
 # How many outputs scikit-learn fits; None is all of them.
 SAMPLED: dict[str, int | None] = {
-    "yeast": None, "birds": None, "genbase": None, "enron": 20, "yahoo-arts": 6,
-    "yahoo-business": 6, "bibtex": 16, "mediamill": 4,
+    "yeast": None, "birds": None, "genbase": None, "enron": 20, "yahoo-arts": 8,
+    "yahoo-business": 8, "bibtex": 16, "mediamill": 12,
 }  # fmt: skip
 
 
@@ -44,22 +49,16 @@ class Twin:
     strength: list[float]
 
 
+def timed(work: Callable[..., object], *arguments: Any) -> float:
+    start = time.perf_counter()
+    work(*arguments)
+    return time.perf_counter() - start
+
+
 def sgemm_rate() -> float:
     """GFLOPS of a square product in single precision."""
     A = np.random.default_rng(0).normal(size=(3000, 3000)).astype(np.float32)
-    times = []
-    for _ in range(4):
-        start = time.perf_counter()
-        A @ A
-        times.append(time.perf_counter() - start)
-    return 2 * 3000**3 / min(times) / 1e9
-
-
-def loaded(folder: Path, name: str) -> tuple[Matrix, Floats]:
-    files = sorted((folder / name).glob("*.arff*"))
-    labels = folder / name / f"{name}.xml"
-    data = amiss.read(*files, outputs=labels, id="protein" if name == "genbase" else None)
-    return fit_encoding(data.X, "block").transform(data.X), np.asarray(data.Y.values)
+    return 2 * 3000**3 / min(timed(np.matmul, A, A) for _ in range(4)) / 1e9
 
 
 def seen_by(X: Matrix, Y: Floats, i: int) -> Matrix:
@@ -70,13 +69,13 @@ def twin(X: Matrix, Y: Floats, folds: Folds, outputs: list[int]) -> Twin:
     """The loop a person would write."""
     strengths, seconds = [], 0.0
     for i in outputs:
-        Z = seen_by(X, Y, i)
+        Z, y = seen_by(X, Y, i), Y[:, i]
         splits = [(np.flatnonzero(folds[:, i] != k), np.flatnonzero(folds[:, i] == k)) for k in range(5)]
         model = LogisticRegressionCV(
             Cs=[1 / s for s in STRENGTHS], cv=splits, scoring="neg_log_loss", n_jobs=-1, max_iter=1000
         )
         start = time.perf_counter()
-        model.fit(Z, Y[:, i])
+        model.fit(Z, y)
         seconds += time.perf_counter() - start
         strengths.append(1 / float(np.ravel(model.C_)[0]))
     return Twin(outputs, seconds, strengths)
@@ -87,16 +86,15 @@ def objective(Z: Matrix, y: Floats, coef: Floats, intercept: float, strength: fl
     return float(np.sum(np.logaddexp(0, f) - y * f) + strength / 2 * coef @ coef)
 
 
-def excess(X: Matrix, Y: Floats, model: LinearModel, strength: Floats, outputs: list[int]) -> float:
+def excess(X: Matrix, Y: Floats, ours: Fitted, outputs: list[int]) -> float:
     """Largest relative excess of our objective over scikit-learn's at the same strength."""
     worst = -np.inf
     for i in outputs:
-        Z = seen_by(X, Y, i)
-        rival = LogisticRegression(C=1 / strength[i], max_iter=1000).fit(Z, Y[:, i])
-        theirs = objective(Z, Y[:, i], rival.coef_[0], rival.intercept_[0], strength[i])
-        coef = np.delete(model.coef[:, i], X.shape[1] + i)
-        ours = objective(Z, Y[:, i], coef, model.intercept[i], strength[i])
-        worst = max(worst, (ours - theirs) / theirs)
+        Z, strength = seen_by(X, Y, i), float(ours.strength[i])
+        rival = LogisticRegression(C=1 / strength, max_iter=1000).fit(Z, Y[:, i])
+        theirs = objective(Z, Y[:, i], rival.coef_[0], rival.intercept_[0], strength)
+        coef = np.delete(ours.coef[:, i], X.shape[1] + i)
+        worst = max(worst, (objective(Z, Y[:, i], coef, ours.intercept[i], strength) - theirs) / theirs)
     return worst
 
 
@@ -106,42 +104,113 @@ def sample(Y: Floats, count: int | None) -> list[int]:
     return [int(i) for i in (usable if count is None else usable[:: max(1, len(usable) // count)][:count])]
 
 
-def report(name: str, folder: Path) -> str:
-    X, Y = loaded(folder, name)
-    folds = stratified_folds(Y, 5)
-    everyone = np.ones(Y.shape, dtype=bool)
-    visible = visible_outputs("others", Y.shape[1], None)
-    start = time.perf_counter()
-    fit = fit_logistic(X, Y, everyone, visible, STRENGTHS, folds, n_jobs=-1)
-    ours = time.perf_counter() - start
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    outputs = sample(Y, SAMPLED[name])
-    rival = twin(X, Y, folds, outputs)
-    theirs = rival.seconds / len(outputs) * Y.shape[1]
-    apart = np.abs(np.log10(fit.strength[outputs]) - np.log10(rival.strength))
-    model: Any = fit.model
-    more = excess(X, Y, model, fit.strength, outputs)
-    kind = "sparse" if sparse.issparse(X) else "dense"
-    cells = (
-        f"{name} ({kind}, {X.shape[0]} x {X.shape[1]} + {Y.shape[1]})", f"{ours:.1f}", f"{theirs:.1f}",
-        str(len(outputs)), f"{theirs / ours:.1f}", f"{memory:.0f}", f"{more:.0e}",
-        f"{np.mean(apart < 0.5):.0%}", f"{np.mean(apart < 1.5):.0%}",
+def table(*rows: tuple[str, ...]) -> None:
+    for row in rows:
+        print("| " + " | ".join(row) + " |", flush=True)
+
+
+def head(*cells: str) -> None:
+    table(cells, ("---",) * len(cells))
+
+
+def against_scikit_learn(folder: Path, names: list[str], rate: float) -> None:
+    head(
+        "dataset", "ours, s", "scikit-learn, s", "of outputs", "ratio", "peak MiB (data)", "share of SGEMM rate",
+        "largest excess of our objective", "same strength", "same or next",
     )  # fmt: skip
-    return "| " + " | ".join(cells) + " |"
+    ratios = []
+    for name in names:
+        ours = fitted(folder, name)
+        X, Y = loaded(folder, name)
+        outputs = sample(Y, SAMPLED[name])
+        rival = twin(X, Y, stratified_folds(Y, 5), outputs)
+        theirs = rival.seconds / len(outputs) * Y.shape[1]
+        ratios.append(theirs / ours.seconds)
+        apart = np.abs(np.log10(ours.strength[outputs]) - np.log10(rival.strength))
+        kind = "sparse" if sparse.issparse(X) else "dense"
+        row = (
+            f"{name} ({kind}, {X.shape[0]} x {X.shape[1]} + {Y.shape[1]})", f"{ours.seconds:.2f}", f"{theirs:.1f}",
+            str(len(outputs)), f"{ratios[-1]:.1f}", f"{ours.peak_mib:.0f} ({ours.data_mib:.0f})",
+            f"{ours.operations / ours.seconds / 1e9 / rate:.0%}", f"{excess(X, Y, ours, outputs):.0e}",
+            f"{np.mean(apart < 0.5):.0%}", f"{np.mean(apart < 1.5):.0%}",
+        )  # fmt: skip
+        table(row)
+    print(f"\nGeometric mean of the ratios: {np.exp(np.mean(np.log(ratios))):.1f}\n")
+
+
+def growth(folder: Path) -> None:
+    """Time against rows and against outputs, on parts of mediamill."""
+    X, Y = loaded(folder, "mediamill")
+    fit(X[:5000], Y[:5000])  # what is compiled or loaded the first time
+    head("rows (101 outputs)", "s", "ms a row")
+    for n in (5000, 10000, 20000, 40000):
+        seconds = timed(fit, X[:n], Y[:n])
+        table((str(n), f"{seconds:.2f}", f"{1000 * seconds / n:.3f}"))
+    print()
+    common = np.argsort(-Y.sum(axis=0), kind="stable")
+    head("outputs (43907 rows, the commonest)", "s", "s an output")
+    for d in (12, 25, 50, 100):
+        seconds = timed(fit, X, Y[:, common[:d]])
+        table((str(d), f"{seconds:.2f}", f"{seconds / d:.3f}"))
+    print()
+
+
+def nearest(folder: Path, rate: float) -> None:
+    """The 100 nearest rows of joint mediamill and bibtex."""
+    head("100 nearest rows", "ours, s", "scikit-learn, s", "faiss, s", "its recall", "share of SGEMM rate")
+    for name in ("mediamill", "bibtex"):
+        X, Y = loaded(folder, name)
+        Z: Any = joint(X, Y)
+        ours = timed(lambda rows: NearestRows(rows).find(100, n_jobs=-1), Z)
+        rival = NearestNeighbors(n_neighbors=100, n_jobs=-1).fit(Z)
+        theirs = timed(rival.kneighbors)
+        cells = [name, f"{ours:.1f}", f"{theirs:.1f}", "", "", ""]
+        if not sparse.issparse(Z):
+            start = time.perf_counter()
+            nearly = ApproximateRows(Z, 100, -1)
+            nearly.find(100, n_jobs=-1)
+            share = 2 * len(Z) ** 2 * Z.shape[1] / ours / 1e9 / rate
+            cells[3:] = [f"{time.perf_counter() - start:.1f}", f"{nearly.recall:.3f}", f"{share:.0%}"]
+        table(tuple(cells))
+    print()
+
+
+def scoring(folder: Path) -> None:
+    """New rows, one by one and all at once."""
+    head("scoring", "score", "a row at a time, ms (median)", "all rows at once, ms", "µs a row", "GB/s of inputs")
+    for name, score in (("yeast", "rw"), ("yeast", "lrw"), ("mediamill", "rw"), ("mediamill", "lrw")):
+        files = sorted((folder / name).glob("*.arff*"))
+        data = amiss.read(*files, outputs=folder / name / f"{name}.xml")
+        X, Y = np.asarray(data.X.values), np.asarray(data.Y.values)
+        detector: Any = amiss.MCODE(score=score, strengths=(1.0,), crossfit=False).fit(X, Y)  # type: ignore[arg-type]
+        scored = detector.decision_function
+        scored(X[:1], Y[:1])
+        singles = [timed(scored, X[i : i + 1], Y[i : i + 1]) for i in range(100)]
+        batch = timed(scored, X, Y)
+        table((
+            name, score, f"{1000 * np.median(singles):.2f}", f"{1000 * batch:.0f}", f"{1e6 * batch / len(X):.2f}",
+            f"{(X.nbytes + Y.nbytes) / batch / 1e9:.2f}",
+        ))  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="fitting speed against a loop of LogisticRegressionCV")
     parser.add_argument("--data", type=Path, required=True, help="folder with the paper's datasets")
     parser.add_argument("--datasets", nargs="*", default=list(SAMPLED))
+    parser.add_argument("--only", choices=["fit", "growth", "nearest", "scoring"], help="one part of it")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # scikit-learn's on convergence and deprecation
-    print(f"SGEMM: {sgemm_rate():.0f} GFLOPS\n")
-    head = ("dataset", "ours, s", "scikit-learn, s", "of outputs", "ratio", "peak MiB so far",
-            "largest excess of our objective", "same strength", "same or next")  # fmt: skip
-    print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
-    for name in arguments.datasets:
-        print(report(name, arguments.data), flush=True)
+    rate = sgemm_rate()
+    print(f"SGEMM: {rate:.0f} GFLOPS\n")
+    parts: dict[str, Callable[[], None]] = {
+        "fit": lambda: against_scikit_learn(arguments.data, arguments.datasets, rate),
+        "growth": lambda: growth(arguments.data),
+        "nearest": lambda: nearest(arguments.data, rate),
+        "scoring": lambda: scoring(arguments.data),
+    }
+    for name, part in parts.items():
+        if arguments.only in (None, name):
+            part()
 
 
 if __name__ == "__main__":

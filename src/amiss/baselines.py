@@ -8,7 +8,9 @@ import numpy as np
 
 from amiss.dataset import as_inputs, as_outputs
 from amiss.design import Scaling, fit_encoding, joint
+from amiss.detector import MCODE
 from amiss.missing import Expectations, base_rates
+from amiss.neighbors import NearestRows, Neighbors
 from amiss.table import Floats
 
 
@@ -21,10 +23,26 @@ def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "block") -> F
     >>> int(np.argmax(lof(X, Y)))
     3
     """
-    from sklearn.neighbors import LocalOutlierFactor
-
     inputs, outputs = as_inputs(X), np.asarray(as_outputs(Y).values)
     design = fit_encoding(inputs, scaling).transform(inputs)
-    rows = joint(design, Expectations(base_rates(outputs)).filled(design, outputs))
-    model = LocalOutlierFactor(n_neighbors=min(n_neighbors, len(inputs) - 1)).fit(rows)
-    return -np.asarray(model.negative_outlier_factor_)
+    nearest = NearestRows(joint(design, Expectations(base_rates(outputs)).filled(design, outputs)))
+    return local_outlier_factor(nearest, nearest.find(n_neighbors, n_jobs=-1))
+
+
+def lof_of(detector: MCODE) -> Floats:
+    """Local outlier factor of each training row, from the neighbours a fitted detector has found already.
+
+    They are those of :func:`lof` if no output is missing and the detector's ``neighbor_space`` is "joint".
+    """
+    reference = detector._reference
+    if reference is None:
+        raise ValueError(f"score={detector.score!r} finds no neighbours; use score='lrw'")
+    return local_outlier_factor(reference.nearest, reference.neighbors)[detector._place]
+
+
+def local_outlier_factor(nearest: NearestRows, neighbors: Neighbors) -> Floats:
+    """How much less dense it is around a row than around its neighbours (Breunig et al., 2000)."""
+    distances = nearest.distances(neighbors, n_jobs=-1)
+    reach = np.maximum(distances, distances[:, -1][neighbors])
+    density = 1 / (reach.mean(axis=1) + 1e-10)  # scikit-learn's guard for copies
+    return np.asarray(density[neighbors].mean(axis=1) / density)

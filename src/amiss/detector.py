@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from amiss import progress
+from amiss.approximate_neighbors import Search, row_search
 from amiss.canonical import fingerprints
 from amiss.convert import are_label_lists
 from amiss.dataset import as_inputs, as_outputs, matched
@@ -23,8 +24,9 @@ from amiss.estimators import fit_classifiers
 from amiss.folds import Folds, averaged_over_copies, stratified_folds
 from amiss.missing import Expectations, base_rates
 from amiss.model import ConditionalModel, Crossfit, Fit, combined_log_odds, errors, fit_logistic, log_rho, rho
-from amiss.neighbors import NearestRows
+from amiss.neighbors import NearestRows, Neighbors
 from amiss.quality import output_quality, skills
+from amiss.rows import in_blocks
 from amiss.scores import contributions, scores
 from amiss.table import Floats, Mask, Matrix, Rows, Table
 from amiss.weights import WEIGHTINGS, Weighting, global_weights, local_weights
@@ -37,15 +39,17 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "weighting": WEIGHTINGS,
     "crossfit": (False, True, "half"),
     "neighbor_space": ("joint", "inputs"),
+    "neighbor_search": ("auto", "exact", "approximate"),
     "scaling": SCALINGS,
 }
 
 
 @dataclass(frozen=True)
 class _Reference:
-    """What local weights need of the training rows: where they lie, and their errors."""
+    """What local weights need of the training rows: where they lie, who is near whom, and their errors."""
 
     nearest: NearestRows
+    neighbors: Neighbors
     errors: Floats
     observed: Mask
 
@@ -75,6 +79,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         Size of the neighbourhood for local weights; capped at the rows there are.
     neighbor_space : {"joint", "inputs"}, default="joint"
         Whether neighbours are near in inputs and outputs, or in inputs alone.
+    neighbor_search : {"auto", "exact", "approximate"}, default="auto"
+        Approximate (extra ``ann``) is for very many dense rows; "auto" is approximate from 200,000
+        of them, if the extra is installed. ``neighbor_recall_`` says what it misses.
     strengths : sequence of float
         L2 strengths to choose from by cross-validated log-loss, for each output by itself. The
         objective is the sum over rows of the log-loss plus strength/2 times the squared length of
@@ -104,6 +111,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     rho_ : (n_rows, n_outputs) probability of each observed value, NaN where it is missing
     weights_ : (n_outputs,), or (n_rows, n_outputs) for local weights
     contributions_ : (n_rows, n_outputs) what each output adds to the score
+    neighbor_recall_ : share of the true neighbours found, measured on a sample; 1 for the exact search.
+        Only with local weights.
     output_quality_ : how good each output's model is
     input_names_, output_names_ : the columns
 
@@ -132,6 +141,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         crossfit: Crossfit = "half",
         n_neighbors: int = 100,
         neighbor_space: Literal["joint", "inputs"] = "joint",
+        neighbor_search: Search = "auto",
         strengths: Sequence[float] = STRENGTHS,
         cv: int = 5,
         base_estimator: Any = None,
@@ -149,6 +159,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.crossfit = crossfit
         self.n_neighbors = n_neighbors
         self.neighbor_space = neighbor_space
+        self.neighbor_search = neighbor_search
         self.strengths = strengths
         self.cv = cv
         self.base_estimator = base_estimator
@@ -210,7 +221,15 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         filled = self._expectations.filled(design, Y_new)
         log_odds = self._model.log_odds(design, filled)
         weights = self._rows_weights(design, filled)
-        return contributions(log_rho(log_odds, Y_new), weights, ~np.isnan(Y_new), self._included)
+        result = np.empty_like(log_odds)
+
+        def work(rows: slice) -> None:
+            mine = weights if weights.ndim == 1 else weights[rows]
+            Y_rows = Y_new[rows]
+            result[rows] = contributions(log_rho(log_odds[rows], Y_rows), mine, ~np.isnan(Y_rows), self._included)
+
+        in_blocks(len(result), work, self.n_jobs)
+        return result
 
     def predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
         """1 for new rows above the threshold of the fit, else 0."""
@@ -316,12 +335,15 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         elif self.score == "rw":
             weights = global_weights(row_errors, observed, self.weighting)
         else:
-            filled = self._expectations.filled(design, Y)
-            self._reference = _Reference(NearestRows(self._space(design, filled)), row_errors, observed)
-            weights = self._local_weights(None)
+            space = self._space(design, self._expectations.filled(design, Y))
+            nearest = row_search(space, self.neighbor_search, self.n_neighbors, self.n_jobs)
+            near = self._neighbors(nearest, None)
+            self._reference = _Reference(nearest, near, row_errors, observed)
+            self.neighbor_recall_ = nearest.recall
+            weights = local_weights(row_errors, observed, near, self.weighting)
         self._global_weights = weights if weights.ndim == 1 else None
         parts = contributions(log_rho(log_odds, Y), weights, observed, self._included)
-        back = np.argsort(order, kind="stable")
+        back = self._place = np.argsort(order, kind="stable")
         self.rho_ = np.where(observed, rho(log_odds, Y), np.nan)[back]
         self.weights_ = weights if weights.ndim == 1 else weights[back]
         self.contributions_ = parts[back]
@@ -348,18 +370,18 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     def _space(self, design: Matrix, filled: Floats) -> Matrix:
         return joint(design, filled) if self.neighbor_space == "joint" else design
 
-    def _local_weights(self, queries: Matrix | None) -> Floats:
-        reference = self._reference
-        assert reference is not None
-        n_queries = (reference.nearest.rows if queries is None else queries).shape[0]
+    def _neighbors(self, nearest: NearestRows, queries: Matrix | None) -> Neighbors:
+        n_queries = (nearest.rows if queries is None else queries).shape[0]
         with progress.stages(self.verbose)("finding neighbours", n_queries) as advance:
-            near = reference.nearest.find(self.n_neighbors, queries, n_jobs=self.n_jobs, progress=advance)
-        return local_weights(reference.errors, reference.observed, near, self.weighting)
+            return nearest.find(self.n_neighbors, queries, n_jobs=self.n_jobs, progress=advance)
 
     def _rows_weights(self, design: Matrix, filled: Floats) -> Floats:
         if self._global_weights is not None:
             return self._global_weights
-        return self._local_weights(self._space(design, filled))
+        reference = self._reference
+        assert reference is not None
+        near = self._neighbors(reference.nearest, self._space(design, filled))
+        return local_weights(reference.errors, reference.observed, near, self.weighting)
 
     def _new_rows(self, X: Any, Y: Any) -> tuple[Matrix, Floats]:
         check_is_fitted(self)

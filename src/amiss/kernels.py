@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from amiss.table import Floats
-
 ZERO, ONE = np.float32(0), np.float32(1)
 MOST = np.float32(80)
 SIXTYFOURTH = np.float32(1 / 64)
@@ -20,8 +18,8 @@ C2, C3, C4 = np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24)
 C5, C6, C7 = np.float32(1 / 120), np.float32(1 / 720), np.float32(1 / 5040)
 
 
-@njit(nogil=True, fastmath=True, cache=True)  # type: ignore[untyped-decorator]
-def multiply_rows(indptr: Any, indices: Any, data: Floats, right: Floats, out: Floats) -> None:
+@njit(nogil=True, fastmath=True, cache=True)
+def multiply_rows(indptr: Any, indices: Any, data: Any, right: Any, out: Any) -> None:
     """A CSR matrix times a dense one. Eight entries at a time, so that ``out`` is passed over less often."""
     n_columns = right.shape[1]
     for n in range(len(indptr) - 1):
@@ -49,8 +47,8 @@ def multiply_rows(indptr: Any, indices: Any, data: Floats, right: Floats, out: F
             t += 1
 
 
-@njit(nogil=True, fastmath=True, cache=True)  # type: ignore[untyped-decorator]
-def losses_and_residuals(f: Floats, side: Floats, curvature: Floats, total: Floats) -> None:
+@njit(nogil=True, fastmath=True, cache=True)
+def losses_and_residuals(f: Any, side: Any, curvature: Any, total: Any) -> None:
     """:func:`amiss.loss.losses_and_residuals` in single precision; the losses are added to ``total``.
 
     Logarithms are taken of products of 64 factors, each between 1 and 2.
@@ -68,8 +66,8 @@ def losses_and_residuals(f: Floats, side: Floats, curvature: Floats, total: Floa
             against[:] = ZERO
 
 
-@njit(nogil=True, fastmath=True, cache=True)  # type: ignore[untyped-decorator]
-def _decay(f: Floats, side: Floats, out: Floats) -> None:
+@njit(nogil=True, fastmath=True, cache=True)
+def _decay(f: Any, side: Any, out: Any) -> None:
     """m = -t f replaces f, and ``out`` is |t| e^{-|m|}, as (1 - |m|/64 + …)^64, to 5e-6 of it."""
     for c in range(len(f)):
         t = side[c]
@@ -86,16 +84,16 @@ def _decay(f: Floats, side: Floats, out: Floats) -> None:
         out[c] = e * t * t
 
 
-@njit(nogil=True, fastmath=True, cache=True)  # type: ignore[untyped-decorator]
-def _add_up(m: Floats, decay: Floats, factors: Floats, against: Floats) -> None:
+@njit(nogil=True, fastmath=True, cache=True)
+def _add_up(m: Any, decay: Any, factors: Any, against: Any) -> None:
     """log(1 + e^m) = log(1 + e^{-|m|}) + max(m, 0), the sum of the first kept as a product."""
     for c in range(len(m)):
         factors[c] *= ONE + decay[c]
         against[c] += max(m[c], ZERO)
 
 
-@njit(nogil=True, fastmath=True, cache=True)  # type: ignore[untyped-decorator]
-def _slopes(m: Floats, side: Floats, decay: Floats) -> None:
+@njit(nogil=True, fastmath=True, cache=True)
+def _slopes(m: Any, side: Any, decay: Any) -> None:
     """r replaces m, and d replaces the decay."""
     for c in range(len(m)):
         e = decay[c]

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ class SharedRows:
         self.each(one, len(pieces))
         return _total(sums)
 
-    def taken(self, array: Floats, columns: npt.NDArray[np.intp]) -> Floats:
+    def taken(self, array: npt.NDArray[Any], columns: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
         """Some columns of an array, copied on all threads."""
         result = np.empty((len(array), len(columns)), dtype=array.dtype)
 
@@ -241,7 +242,6 @@ class _SparseWalk:
         more, r = self.blocks[-1].there(each, coef, offset, between)
         return _added(sums, more), self.blocks[-1].back(each, r, result, after)
 
-
     def moments(self, each: Each, weights: Floats) -> tuple[Floats, Floats]:
         first, second = _total([block.moments(each, weights) for block in self.blocks])
         return first, second
@@ -290,7 +290,6 @@ class _SparseBlock:
         each(work, len(self.columns))
         return _total(sums)
 
-
     def moments(self, each: Each, weights: Floats) -> Sums:
         first = np.empty((self.columns[-1][0].stop, weights.shape[1]), dtype=weights.dtype)
         second = np.empty_like(first)
@@ -310,7 +309,7 @@ def _even_shares(indptr: Any) -> list[tuple[int, int]]:
     n = len(indptr) - 1
     cuts = np.unique(np.searchsorted(indptr, np.linspace(0, indptr[-1], SHARDS + 1)[1:-1]))
     edges = [0, *(int(c) for c in cuts if 0 < c < n), n]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def _added(sums: Sums, more: Sums) -> Sums:
@@ -322,6 +321,18 @@ def _total(parts: list[Sums]) -> Sums:
     for part in parts[1:]:
         total = _added(total, part)
     return total
+
+
+def in_blocks(n_rows: int, work: Callable[[slice], None], n_jobs: int | None) -> None:
+    """``work`` on blocks of rows that stay in the cache, on all threads; a single block without any."""
+    blocks = [slice(a, min(a + LONGEST, n_rows)) for a in range(0, n_rows, LONGEST)]
+    if len(blocks) < 2:
+        for block in blocks:
+            work(block)
+        return
+    with ThreadPoolExecutor(thread_count(n_jobs)) as pool:
+        for _ in pool.map(work, blocks):
+            pass
 
 
 def thread_count(n_jobs: int | None) -> int:

@@ -187,7 +187,9 @@ def _solve_batch(
         residual = np.full(len(norm), effort.residual)
         if effort.tightening:
             residual = np.minimum(residual, np.sqrt(norm / np.maximum(batch.first_norm, norm)))
-        direction = _newton_direction(rough, batch, residual, effort.conjugate_steps).astype(rows.dtype, copy=False)
+        direction = _newton_direction(rough, batch, residual, effort.conjugate_steps).astype(
+            rows.dtype, copy=False
+        )
         promised = -_dots(batch.gradient, direction).astype(np.float64)
         last = promised / 2 <= effort.tolerance * np.maximum(batch.objective, 1e-12)
         if not effort.confirmed and last.any():
@@ -254,7 +256,7 @@ def _begin(
         tilt=None if tilt is None else np.ascontiguousarray(tilt[:, columns]),
         precondition=None,
     )
-    batch.objective, batch.gradient = _evaluated(batch, parameters, slice(None))
+    batch.objective, batch.gradient = _evaluated(batch, parameters)
     return batch
 
 
@@ -270,26 +272,26 @@ def _record(
     result.converged[which] = converged
 
 
-def _evaluated(batch: _Batch, parameters: Floats, columns: slice | Columns) -> tuple[Floats, Floats]:
-    """Objective and gradient of some problems; their curvatures are left in the batch."""
-    every = isinstance(columns, slice)
+def _evaluated(batch: _Batch, parameters: Floats, some: Columns | None = None) -> tuple[Floats, Floats]:
+    """Objective and gradient of all or some problems; their curvatures are left in the batch."""
     slopes = compiled.slopes(batch.rows.compiled, batch.rows.dtype)
+    columns = slice(None) if some is None else some
     strength, allowed = batch.strength[columns], batch.allowed[:, columns]
 
     def between(rows: slice, f: Floats) -> Sums:
         side, curvature = batch.side[rows], batch.curvature[rows]
-        if every and curvature.dtype == f.dtype:
+        if some is None and curvature.dtype == f.dtype:
             return (slopes(f, side, curvature),)
         part = np.empty_like(f)
-        total = slopes(f, side if every else np.take(side, columns, axis=1), part)
+        total = slopes(f, side if some is None else np.take(side, some, axis=1), part)
         curvature[:, columns] = part
         return (total,)
 
-    def after(some: slice, gradient: Floats) -> Sums:
-        penalty = strength * parameters[some]
+    def after(some_columns: slice, gradient: Floats) -> Sums:
+        penalty = strength * parameters[some_columns]
         gradient += penalty
-        _forbid(gradient, some, batch.rows.n_columns, allowed)
-        return (_dots(penalty, parameters[some]).astype(np.float64) / 2,)
+        _forbid(gradient, some_columns, batch.rows.n_columns, allowed)
+        return (_dots(penalty, parameters[some_columns]).astype(np.float64) / 2,)
 
     gradient = np.empty_like(parameters)
     (total,), (penalty,) = batch.rows.there_and_back(parameters, between, after, gradient)
@@ -304,7 +306,7 @@ def _evaluated(batch: _Batch, parameters: Floats, columns: slice | Columns) -> t
 def _advance(batch: _Batch, direction: Floats, promised: Floats) -> None:
     """Go along the directions, halving a step until the objective falls enough."""
     before, batch.parameters = batch.parameters, batch.parameters + direction
-    reached, batch.gradient = _evaluated(batch, batch.parameters, slice(None))
+    reached, batch.gradient = _evaluated(batch, batch.parameters)
     length = np.ones(len(promised), dtype=batch.rows.dtype)
     # Rounding in the objective must not be mistaken for a rise at the very end.
     slack = 10 * np.sqrt(batch.rows.n_rows) * np.finfo(batch.rows.dtype).eps * np.abs(batch.objective)
@@ -408,4 +410,3 @@ def _forbid(product: Floats, some: slice, n_columns: int, allowed: Mask) -> None
 def _dots(a: Floats, b: Floats) -> Floats:
     """Σ_j a_jc b_jc for every problem c."""
     return np.asarray(np.einsum("ij,ij->j", a, b))
-

@@ -125,7 +125,7 @@ class _Search:
             before = place.gain
             place = self.step(place.outputs, strength, place)
             goes_on = place.gain > np.maximum(LEVELLING * before, 0)
-            left = np.count_nonzero(~goes_on) * (len(ladder) - position - 1)
+            left = int(np.count_nonzero(~goes_on)) * (len(ladder) - position - 1)
             progress(len(place.outputs) + left)
             place = place.of(goes_on)
 

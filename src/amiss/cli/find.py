@@ -119,6 +119,13 @@ if TYPE_CHECKING:
     help="Where neighbours are near: in inputs and outputs, or in inputs.",
 )
 @click.option(
+    "--neighbor-search",
+    type=click.Choice(["auto", "exact", "approximate"]),
+    default="auto",
+    show_default=True,
+    help="Approximate is for very many rows.",
+)
+@click.option(
     "--exclude",
     metavar="COL",
     multiple=True,
@@ -208,6 +215,7 @@ def _detector(data: Dataset, options: dict[str, Any]) -> MCODE:
         crossfit="half" if options["crossfit"] == "half" else options["crossfit"] == "yes",
         n_neighbors=options["neighbors"],
         neighbor_space=options["neighbor_space"],
+        neighbor_search=options["neighbor_search"],
         scaling=options["scaling"],
         exclude=_named(options["exclude"], data.output_names, "--exclude") or options["min_skill"],
         contamination=share,

@@ -45,6 +45,9 @@ def summary(detector: MCODE, data: Dataset) -> str:
         f"Input {printable(name, LONGEST_OUTPUT)} only counts the rows; if it is their id, say --id."
         for name in _counters(data)
     ]
+    recall = getattr(detector, "neighbor_recall_", 1.0)
+    if recall < 1:
+        lines.append(f"Neighbours were searched approximately, and {recall:.1%} of them found.")
     if struggling:
         lines.append(f"The models of {_count(struggling, 'output')} did not converge; see --quality.")
     return "\n".join(lines)
