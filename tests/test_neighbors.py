@@ -155,3 +155,25 @@ def test_a_single_query_is_answered_as_in_a_batch(monkeypatch, seed, k):
     together = found.find(k, queries)
     for query, near in zip(queries, together, strict=True):
         np.testing.assert_array_equal(found.find(k, query[None])[0], near)
+
+
+@pytest.mark.parametrize("scale", [1e-22, 1e-10, 1e10, 1e20, 1e25])
+def test_the_scale_of_the_rows_costs_no_neighbours(sifting, monkeypatch, scale):
+    monkeypatch.setattr("amiss.neighbors.WORTH_A_SHADOW", 10)
+    monkeypatch.setattr("amiss.neighbors.AXES", 2)
+    rows = clustered(4)
+    expected = plainly(rows, 20)
+    np.testing.assert_array_equal(NearestRows(rows * scale).find(20), expected)
+    queries = rows[:5] + 0.25
+    expected = plainly(rows, 20, queries)
+    for query, near in zip(queries, expected, strict=True):
+        np.testing.assert_array_equal(NearestRows(rows * scale).find(20, query[None] * scale)[0], near)
+
+
+def test_one_row_far_away_does_not_undo_the_sieve(sifting):
+    rows = clustered(5)
+    rows[17] = 1e4
+    found = NearestRows(rows)
+    sifted = found._sieve.candidates(found.rows[:64], found.squares[:64], 20, np.arange(64))
+    assert sum(some is None for some in sifted) <= 3  # row 17 itself, and a freak or two
+    np.testing.assert_array_equal(found.find(20), plainly(rows, 20))

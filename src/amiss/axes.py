@@ -16,6 +16,7 @@ from amiss.table import Floats, Matrix
 
 MOST_AXES = 1500  # finding n axes takes n³ operations
 NOISE = 1e-12  # of the largest variance: what rounding leaves of a direction without any
+MOST_UNEVEN = 1e4  # between the columns' standard deviations: beyond, a small column would look like noise
 
 
 def principal_axes(X: Matrix) -> Floats | None:
@@ -23,9 +24,12 @@ def principal_axes(X: Matrix) -> Floats | None:
     if sparse.issparse(X) or not 0 < min(X.shape) <= MOST_AXES:
         return None
     centred = X - X.mean(axis=0)
+    spread = centred.std(axis=0)
+    if spread.max() > MOST_UNEVEN * spread.min(where=spread > 0, initial=np.inf):
+        return None
     if X.shape[0] < X.shape[1]:
         variance, directions = linalg.eigh(centred @ centred.T)
         varied = variance > NOISE * variance[-1]
-        return np.asarray(centred.T @ (directions[:, varied] / np.sqrt(variance[varied])))
+        return np.asarray(np.linalg.qr(centred.T @ (directions[:, varied] / np.sqrt(variance[varied])))[0])
     variance, directions = linalg.eigh(centred.T @ centred)
     return np.asarray(directions[:, variance > NOISE * variance[-1]])

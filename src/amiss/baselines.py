@@ -42,6 +42,8 @@ def lof_of(detector: MCODE) -> Floats:
 
 def local_outlier_factor(nearest: NearestRows, neighbors: Neighbors) -> Floats:
     """How much less dense it is around a row than around its neighbours (Breunig et al., 2000)."""
+    if neighbors.shape[1] == 0:
+        return np.ones(len(neighbors))
     distances = nearest.distances(neighbors, n_jobs=-1)
     reach = np.maximum(distances, distances[:, -1][neighbors])
     density = 1 / (reach.mean(axis=1) + 1e-10)  # scikit-learn's guard for copies

@@ -267,8 +267,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"order is for parents='chain'; parents is {self.parents!r}")
         if isinstance(self.exclude, Integral):
             raise ValueError("exclude must be a list of outputs, or a float that is the lowest skill to include")
-        if not len(self.strengths) or not all(0 < strength < np.inf for strength in self.strengths):
-            raise ValueError("strengths must be positive numbers, at least one")
+        if not len(self.strengths) or not all(1e-30 <= strength <= 1e30 for strength in self.strengths):
+            raise ValueError("strengths must be numbers between 1e-30 and 1e30, at least one")
         if self.base_estimator is not None and not hasattr(self.base_estimator, "predict_proba"):
             raise ValueError(
                 "base_estimator must have predict_proba; wrap it in CalibratedClassifierCV to give it one"

@@ -13,6 +13,7 @@ from numba import njit
 
 ZERO, ONE = np.float32(0), np.float32(1)
 MOST = np.float32(80)
+HUGE = np.float32(1e37)
 SIXTYFOURTH = np.float32(1 / 64)
 C2, C3, C4 = np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24)
 C5, C6, C7 = np.float32(1 / 120), np.float32(1 / 720), np.float32(1 / 5040)
@@ -71,7 +72,7 @@ def _decay(f: Any, side: Any, out: Any) -> None:
     """m = -t f replaces f, and ``out`` is |t| e^{-|m|}, as (1 - |m|/64 + …)^64, to 5e-6 of it."""
     for c in range(len(f)):
         t = side[c]
-        m = -t * f[c]
+        m = -t * max(min(f[c], HUGE), -HUGE)  # an infinite margin must not meet t = 0
         f[c] = m
         x = -min(abs(m), MOST) * SIXTYFOURTH
         e = ONE + x * (ONE + x * (C2 + x * (C3 + x * (C4 + x * (C5 + x * (C6 + x * C7))))))

@@ -44,7 +44,7 @@ def against(f: Floats, side: Floats) -> Floats:
     result: Floats = f * side
     np.negative(result, out=result)
     np.copyto(result, -SURE, where=side == 0)
-    return result
+    return np.maximum(result, -SURE, out=result)
 
 
 def row_losses(f: Floats, side: Floats) -> Floats:

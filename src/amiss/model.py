@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, log_expit
 
 from amiss import loss
 from amiss.axes import principal_axes
 from amiss.design import joint
 from amiss.folds import Folds
+from amiss.precondition import worth_sampling
 from amiss.progress import Progress
 from amiss.rows import SharedRows
 from amiss.solver import Effort, solve
@@ -81,7 +83,9 @@ def fit_logistic(
     there must be a single strength.
     """
     n_outputs, side = outputs.shape[1], loss.sides(outputs, observed)
-    axes = principal_axes(inputs)
+    centre, inputs = _centred(inputs)
+    few = worth_sampling(len(outputs), inputs.shape[1] + n_outputs)  # then nothing is gained by turning them
+    axes = None if few else principal_axes(inputs)
     Z = joint(inputs if axes is None else inputs @ axes, outputs)
     rows, rough = SharedRows(Z, n_jobs), SharedRows(Z, n_jobs, np.float32)
     strength, start, held_out = np.full(n_outputs, float(strengths[0])), None, None
@@ -96,12 +100,29 @@ def fit_logistic(
     if axes is not None:
         coef = np.vstack([axes @ coef[: axes.shape[1]], coef[axes.shape[1] :]])
     return Fit(
-        model=LinearModel(coef, final.intercept),
+        model=LinearModel(coef, final.intercept - centre @ coef[: len(centre)]),
         in_sample=in_sample,
         out_of_fold=held_out,
         strength=strength,
         converged=final.converged,
     )
+
+
+def _centred(inputs: Matrix) -> tuple[Floats, Matrix]:
+    """What is taken off each column, and the rest: single precision would lose it behind a large mean.
+
+    Of a sparse matrix it is only taken off columns without a zero.
+    """
+    if not sparse.issparse(inputs):
+        centre = inputs.mean(axis=0)
+        return centre, inputs - centre
+    full = np.bincount(inputs.indices, minlength=inputs.shape[1]) == inputs.shape[0]
+    if not full.any():
+        return np.zeros(inputs.shape[1]), inputs
+    centre = np.where(full, np.asarray(inputs.mean(axis=0)).ravel(), 0.0)
+    shifted = inputs.copy()
+    shifted.data = shifted.data - centre[shifted.indices]
+    return centre, shifted
 
 
 def combined_log_odds(fit: Fit, crossfit: Crossfit) -> Floats:

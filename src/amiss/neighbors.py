@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,10 @@ QUERIES, CHUNK = 256, 2048  # rows of a block of queries, and of those it is com
 SAMPLE = 10  # one row in so many bounds the distance of the k-th neighbour
 WORTH_A_SHADOW = 2000  # rows
 AXES = 48  # along which a single query is compared with all rows
+MOST_AXES = 1500  # finding the axes of n columns takes n³ operations
 MOST_RULED_IN = 0.3  # of the rows: beyond, comparing all of them is faster
+ROUNDING = float(np.finfo(np.float32).eps)
+MOST_CANDIDATES = 40  # times k, on average over a block of queries: beyond, the sieve lets too much by
 MANY = 4  # times k candidates are too many to take their differences
 
 Neighbors = npt.NDArray[np.intp]
@@ -86,16 +90,12 @@ class NearestRows:
         sifting = not sparse.issparse(asked) and n_rows >= max(WORTH_SIFTING, 20 * k)
         step = QUERIES if sifting else max(1, BLOCK_BYTES // (8 * n_rows))
 
+        search = self._sifted if sifting else self._compared
+
         def block(start: int) -> None:
             part = slice(start, min(start + step, n_queries))
-            if sifting:
-                result[part] = self._sifted(
-                    asked[part], asked_squares[part], k, ties[part], start if own else None
-                )
-            else:
-                result[part] = self._compared(
-                    asked[part], asked_squares[part], k, ties[part], start if own else None
-                )
+            places = np.arange(start, part.stop) if own else None
+            result[part] = search(asked[part], asked_squares[part], k, ties[part], places)
             progress(part.stop - start)
 
         with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(thread_count(n_jobs)) as pool:
@@ -114,40 +114,32 @@ class NearestRows:
             list(pool.map(work, range(0, len(neighbors), QUERIES)))
         return result
 
-    def _compared(self, queries: Matrix, squares: Floats, k: int, ties: Floats, first: int | None) -> Neighbors:
-        """The k nearest, all rows being compared in double precision; ``first`` is the queries' own place."""
+    def _compared(
+        self, queries: Matrix, squares: Floats, k: int, ties: Floats, places: Neighbors | None
+    ) -> Neighbors:
+        """The k nearest, all rows being compared in double precision; ``places`` are the queries' own rows."""
         distances = self._squared_distances(queries, squares)
-        if first is not None:
-            distances[np.arange(len(distances)), np.arange(first, first + len(distances))] = np.inf
+        if places is not None:
+            distances[np.arange(len(distances)), places] = np.inf
         return self._smallest(queries, distances, k, ties)
 
-    def _sifted(self, queries: Matrix, squares: Floats, k: int, ties: Floats, first: int | None) -> Neighbors:
+    def _sifted(
+        self, queries: Floats, squares: Floats, k: int, ties: Floats, places: Neighbors | None
+    ) -> Neighbors:
         """The k nearest, out of what single precision does not rule out."""
-        sieve, n_queries = self._sieve, queries.shape[0]
-        turned = sieve.turned(queries)
-        # Within the bound are k rows and more, unless the sample is a freak; that is seen, and made up for.
-        expected = k / SAMPLE
-        rank = int(1.3 * expected + 3 * np.sqrt(expected) + 2)
-        error = sieve.error * (np.sqrt(self.squares.max()) + np.sqrt(squares)) ** 2
-        bound = np.partition(sieve.sample @ turned, rank - 1, axis=0)[rank - 1]
-        query_of, candidates, near = sieve.within(turned, (bound + 2 * error).astype(np.float32))
-        if first is not None:
-            others = candidates != query_of + first
-            query_of, candidates, near = query_of[others], candidates[others], near[others]
-        order = np.argsort(query_of, kind="stable")
-        candidates, near = candidates[order], near[order]
-        starts = np.searchsorted(query_of[order], np.arange(n_queries + 1))
-        result = np.empty((n_queries, k), dtype=np.intp)
-        for query in range(n_queries):
-            mine = slice(starts[query], starts[query + 1])
-            some = _few(candidates[mine], near[mine], k, bound[query], 2 * error[query])
+        result = np.empty((len(queries), k), dtype=np.intp)
+        left = []
+        for query, some in enumerate(self._sieve.candidates(queries, squares, k, places)):
             if some is None:
-                alone = slice(query, query + 1)
-                place = None if first is None else first + query
-                result[query] = self._compared(queries[alone], squares[alone], k, ties[alone], place)[0]
+                left.append(query)
             else:
                 exact = _direct(self.rows[some], queries[[query]])
                 result[query] = _ordered(some, exact, k, float(ties[query]))
+        step = max(1, BLOCK_BYTES // (8 * len(self.rows)))
+        for start in range(0, len(left), step):
+            some = np.array(left[start : start + step])
+            own = None if places is None else places[some]
+            result[some] = self._compared(queries[some], squares[some], k, ties[some], own)
         return result
 
     def _of_one(self, query: Matrix, squares: Floats, k: int, ties: Floats) -> Neighbors:
@@ -162,15 +154,17 @@ class NearestRows:
             return self._compared(query, squares, k, ties, None)[0]
         flat, error = shadow.distances(query[0])
         nearest = np.argpartition(flat, k - 1)[:k]
-        bound = _direct(self.rows[nearest], query).max()
+        bound = _direct(self.rows[nearest], query).max() / shadow.unit**2
         some = np.flatnonzero(flat <= bound * (1 + 1e-6) + error)
-        if len(some) > MOST_RULED_IN * len(flat):
+        if not k <= len(some) <= MOST_RULED_IN * len(flat) or not np.isfinite(flat).all():
             return self._compared(query, squares, k, ties, None)[0]
         return _ordered(some, _direct(self.rows[some], query), k, float(ties[0]))
 
     @cached_property
     def _shadow(self) -> _Shadow | None:
-        if sparse.issparse(self.rows) or len(self.rows) < WORTH_A_SHADOW or self.rows.shape[1] <= 2 * AXES:
+        if sparse.issparse(self.rows) or len(self.rows) < WORTH_A_SHADOW:
+            return None
+        if not 2 * AXES < self.rows.shape[1] <= MOST_AXES:
             return None
         return _Shadow(self.rows)
 
@@ -197,18 +191,9 @@ class NearestRows:
         for row in np.flatnonzero(ties > LOST * furthest):
             mine = slice(first[row], first[row + 1])
             near[mine] = _direct(self.rows[candidates[mine]], queries[[row]])
-            width[row] = max(TIE * near[mine].max(), np.finfo(float).tiny)
+            width[row] = max(TIE * np.partition(near[mine], k - 1)[k - 1], np.finfo(float).tiny)
         order = np.lexsort((candidates, np.rint(near / width[row_of]), row_of))
         return np.asarray(candidates[order][first[:-1, None] + np.arange(k)])
-
-
-def _few(candidates: Neighbors, near: Floats, k: int, bound: float, error: float) -> Neighbors | None:
-    """The candidates that may be among the k nearest; None if fewer than k are within the bound, or too many."""
-    if len(candidates) < k:
-        return None
-    furthest = np.partition(near, k - 1)[k - 1]
-    some = candidates[near <= furthest + error]
-    return some if furthest <= bound and len(some) <= MANY * k else None
 
 
 def _ordered(candidates: Neighbors, exact: Floats, k: int, tie: float) -> Neighbors:
@@ -222,53 +207,97 @@ def _ordered(candidates: Neighbors, exact: Floats, k: int, tie: float) -> Neighb
 
 
 class _Shadow:
-    """Dense rows along their first principal axes, in single precision."""
+    """Dense rows along their first principal axes, in single precision, in units of the longest."""
 
     def __init__(self, rows: Floats) -> None:
         self.axes = np.linalg.eigh(rows.T @ rows)[1][:, -AXES:]
         projected = rows @ self.axes
+        self.unit = _unit(np.einsum("ij,ij->i", projected, projected))
+        projected /= self.unit
         self.rows = projected.astype(np.float32)
         self.squares = np.einsum("ij,ij->i", projected, projected).astype(np.float32)
-        self.longest = float(np.sqrt(self.squares.max()))
 
     def distances(self, query: Floats) -> tuple[Floats, float]:
         """Squared distances along the axes, and how far rounding may have put them off."""
-        projected = query @ self.axes
+        projected = query @ self.axes / self.unit
         length = float(projected @ projected)
-        distances = self.rows @ (-2 * projected).astype(np.float32)
-        distances += self.squares
-        distances += np.float32(length)
-        error = (AXES + 8) * float(np.finfo(np.float32).eps) * (self.longest + np.sqrt(length)) ** 2
-        return distances, error
+        with np.errstate(over="ignore", invalid="ignore"):  # a query may be anywhere
+            distances = self.rows @ (-2 * projected).astype(np.float32)
+            distances += self.squares
+            distances += np.float32(length)
+        return distances, ROUNDING * (AXES + 8) * (1 + np.sqrt(length)) ** 2
 
 
 class _Sieve:
-    """Dense rows in single precision, in chunks, and a sample of them.
+    """Dense rows in single precision, in units of the longest, in chunks; and a sample of them.
 
     A last column holds the squared lengths, so that one product gives the distances.
     """
 
     def __init__(self, rows: Floats, squares: Floats) -> None:
-        single = np.column_stack([rows, squares]).astype(np.float32)
+        self.unit = _unit(squares)
+        single = np.column_stack([rows / self.unit, squares / self.unit**2]).astype(np.float32)
         self.chunks = [(a, single[a : a + CHUNK]) for a in range(0, len(rows), CHUNK)]
         self.sample = np.ascontiguousarray(single[::SAMPLE])
         # A product of n terms is off by at most n roundings, and so are the lengths; a few more for the rest.
-        self.error = (single.shape[1] + 8) * float(np.finfo(np.float32).eps)
+        self.rounding = ROUNDING * (single.shape[1] + 8)
 
-    def turned(self, queries: Floats) -> Floats:
-        """What rows are to be multiplied by for their squared distances, less the queries' squared lengths."""
-        return np.vstack([-2.0 * queries.T, np.ones(len(queries))]).astype(np.float32)
+    def candidates(
+        self, queries: Floats, squares: Floats, k: int, places: Neighbors | None
+    ) -> list[Neighbors | None]:
+        """For each query the rows that may be among its k nearest; None if it could not tell, or not rule out."""
+        turned: Floats = np.vstack([queries.T * (-2.0 / self.unit), np.ones(len(queries))])
+        turned = turned.astype(np.float32)
+        # Within the bound are k rows and more, unless the sample is a freak; that is seen, and made up for.
+        expected = k / SAMPLE
+        rank = int(1.3 * expected + 3 * np.sqrt(expected) + 2)
+        bound = np.partition(self.sample @ turned, rank - 1, axis=0)[rank - 1].astype(np.float64)
+        # No neighbour is longer than the query and the bound together, so no rounding is worse than this.
+        lengths = squares / self.unit**2
+        reach = 2 * np.sqrt(lengths) + np.sqrt(np.maximum(bound + lengths, 0))
+        error = 2 * self.rounding * reach**2 + np.finfo(np.float32).tiny
+        found = self._within(turned, bound + 2 * error, MOST_CANDIDATES * k * len(queries))
+        if found is None or not np.isfinite(bound).all():
+            return [None] * len(queries)
+        query_of, rows, near = found
+        if places is not None:
+            others = rows != places[query_of]
+            query_of, rows, near = query_of[others], rows[others], near[others]
+        order = np.argsort(query_of, kind="stable")
+        rows, near = rows[order], near[order]
+        starts = np.searchsorted(query_of[order], np.arange(len(queries) + 1))
+        return [
+            _few(rows[a:b], near[a:b], k, bound[query], 2 * error[query])
+            for query, (a, b) in enumerate(pairwise(starts))
+        ]
 
-    def within(self, turned: Floats, bound: Floats) -> tuple[Neighbors, Neighbors, Floats]:
-        """Query, row and distance of all that is within each query's bound."""
-        n_queries, found = len(bound), []
-        buffer = np.empty((CHUNK, n_queries), dtype=np.float32)
+    def _within(self, turned: Floats, bound: Floats, most: int) -> tuple[Neighbors, Neighbors, Floats] | None:
+        """Query, row and distance of all that is within each query's bound, unless that is too many."""
+        n_queries, total, found = len(bound), 0, []
+        buffer, limit = np.empty((CHUNK, n_queries), dtype=np.float32), bound.astype(np.float32)
         for start, rows in self.chunks:
             distances = np.matmul(rows, turned, out=buffer[: len(rows)])
-            flat = np.flatnonzero(distances <= bound)
+            flat = np.flatnonzero(distances <= limit)
             found.append((flat % n_queries, flat // n_queries + start, distances.ravel()[flat]))
+            total += len(flat)
+            if total > most:
+                return None
         query_of, candidates, near = (np.concatenate(part) for part in zip(*found, strict=True))
         return query_of, candidates, near
+
+
+def _few(candidates: Neighbors, near: Floats, k: int, bound: float, error: float) -> Neighbors | None:
+    """The candidates that may be among the k nearest; None if fewer than k are within the bound, or too many."""
+    if len(candidates) < k:
+        return None
+    furthest = np.partition(near, k - 1)[k - 1]
+    some = candidates[near <= furthest + error]
+    return some if furthest <= bound and len(some) <= MANY * k else None
+
+
+def _unit(squares: Floats) -> float:
+    """The length of the longest row, so that single precision neither overflows nor underflows."""
+    return float(np.sqrt(squares.max())) or 1.0
 
 
 def _direct(rows: Matrix, query: Matrix) -> Floats:

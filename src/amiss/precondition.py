@@ -49,10 +49,14 @@ class Curvatures(Protocol):
 
 def approximate(rows: SharedRows, curvature: Floats, allowed: Mask) -> Curvatures:
     """The best there is for these rows; ``curvature`` is ``(n_rows, n_problems)``."""
-    n_rows, n_columns = rows.n_rows, rows.n_columns
-    if not rows.is_sparse and n_columns <= MOST_COLUMNS_SAMPLED and n_columns**2 <= WORTH_SAMPLING * n_rows:
+    if not rows.is_sparse and worth_sampling(rows.n_rows, rows.n_columns):
         return SampledCurvatures.of(rows, curvature, allowed)
     return DiagonalCurvatures.of(rows, curvature, allowed)
+
+
+def worth_sampling(n_rows: int, n_columns: int) -> bool:
+    """Whether a matrix for each problem is small enough, and there are rows enough to estimate it from."""
+    return n_columns <= MOST_COLUMNS_SAMPLED and n_columns**2 <= WORTH_SAMPLING * n_rows
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,7 @@ class SampledCurvatures:
         def one(problem: int) -> None:
             H = self.matrices[problem].copy()
             H[penalised, penalised] += strength[problem]
-            inverse = np.linalg.inv(H)
+            inverse = _inverse(H)
             closed = n_columns - len(self.allowed) + np.flatnonzero(~self.allowed[:, problem])
             inverse[closed], inverse[:, closed] = 0, 0
             np.add(inverse, inverse.T, out=inverses[problem])
@@ -175,6 +179,14 @@ class Sampled:
 
     def take(self, problems: Columns) -> Sampled:
         return Sampled(self.rows, self.inverses, self.which[problems])
+
+
+def _inverse(H: Floats) -> Floats:
+    """The inverse, or that of the diagonal if there is none in this precision."""
+    try:
+        return np.asarray(np.linalg.inv(H))
+    except np.linalg.LinAlgError:
+        return np.diag(1 / np.maximum(np.diagonal(H), LEAST)).astype(H.dtype)
 
 
 def _drawn(Z: Matrix, curvature: Floats, n_sampled: int) -> Floats:

@@ -26,6 +26,7 @@ from amiss.rows import SharedRows, Sums
 from amiss.table import Floats, Mask
 
 MOST_HALVINGS = 30
+NO_SLOPE = 1e-6  # of the objective, in the largest entry of the gradient
 BATCH_BYTES = 256 << 20
 WORTH_LEAVING = 0.6  # taking problems out of the products copies the rest
 
@@ -169,14 +170,15 @@ def _solve_batch(
         return result
     batch = _begin(rows, rough, side, allowed, strength, start, tilt, result.intercept, two_sided)
     batch.precondition = None if precondition is None else precondition.take(two_sided)
-    last = np.zeros(len(two_sided), dtype=bool)
+    last = stuck = np.zeros(len(two_sided), dtype=bool)
     for iteration in range(effort.newton_steps + 1):
         norm = np.abs(batch.gradient).max(axis=0)
         if iteration == 0:
             batch.first_norm = norm
         ended = last | (norm == 0) | (iteration == effort.newton_steps)
         if ended.any():
-            _record(batch, np.flatnonzero(ended), norm, iteration, (last | (norm == 0))[ended], result)
+            well = (last & ~stuck) | (norm == 0)
+            _record(batch, np.flatnonzero(ended), norm, iteration, well[ended], result)
             going_on = np.flatnonzero(~ended)
             if not len(going_on):
                 break
@@ -192,17 +194,22 @@ def _solve_batch(
         )
         promised = -_dots(batch.gradient, direction).astype(np.float64)
         last = promised / 2 <= effort.tolerance * np.maximum(batch.objective, 1e-12)
+        # A direction that leads nowhere although there is a slope: no more can be had in this precision.
+        stuck = last & ~(promised > 0) & (norm > NO_SLOPE * np.maximum(batch.objective, 1))
+        direction[:, stuck] = 0
         if not effort.confirmed and last.any():
             sure = np.flatnonzero(last)
             batch.parameters[:, sure] += direction[:, sure]
             batch.objective[sure] -= promised[sure] / 2
-            _record(batch, sure, norm, iteration + 1, last[sure], result)
+            _record(batch, sure, norm, iteration + 1, ~stuck[sure], result)
             going_on = np.flatnonzero(~last)
             if not len(going_on):
                 break
             batch.keep(going_on)
-            direction, promised, last = np.take(direction, going_on, axis=1), promised[going_on], last[going_on]
-        _advance(batch, direction, promised)
+            direction, promised = np.take(direction, going_on, axis=1), promised[going_on]
+            last, stuck = last[going_on], stuck[going_on]
+        stuck |= _advance(batch, direction, promised)
+        last |= stuck
     return result
 
 
@@ -303,15 +310,18 @@ def _evaluated(batch: _Batch, parameters: Floats, some: Columns | None = None) -
     return objective, gradient
 
 
-def _advance(batch: _Batch, direction: Floats, promised: Floats) -> None:
-    """Go along the directions, halving a step until the objective falls enough."""
+def _advance(batch: _Batch, direction: Floats, promised: Floats) -> Mask:
+    """Go along the directions, halving a step until the objective falls enough.
+
+    Returns which problems found no such step; they stay where they were.
+    """
     before, batch.parameters = batch.parameters, batch.parameters + direction
     reached, batch.gradient = _evaluated(batch, batch.parameters)
     length = np.ones(len(promised), dtype=batch.rows.dtype)
     # Rounding in the objective must not be mistaken for a rise at the very end.
     slack = 10 * np.sqrt(batch.rows.n_rows) * np.finfo(batch.rows.dtype).eps * np.abs(batch.objective)
+    fallen = reached <= batch.objective - 1e-4 * length * promised + slack
     for _ in range(MOST_HALVINGS):
-        fallen = reached <= batch.objective - 1e-4 * length * promised + slack
         short = np.flatnonzero(~fallen)
         if not len(short):
             break
@@ -319,7 +329,10 @@ def _advance(batch: _Batch, direction: Floats, promised: Floats) -> None:
         batch.parameters[:, short] = before[:, short] + length[short] * direction[:, short]
         trial = np.ascontiguousarray(batch.parameters[:, short])
         reached[short], batch.gradient[:, short] = _evaluated(batch, trial, short)
-    batch.objective = reached
+        fallen = reached <= batch.objective - 1e-4 * length * promised + slack
+    batch.parameters[:, ~fallen] = before[:, ~fallen]
+    batch.objective = np.where(fallen, reached, batch.objective)
+    return ~fallen
 
 
 def _newton_direction(rough: SharedRows, batch: _Batch, residual: Floats, most_steps: int) -> Floats:

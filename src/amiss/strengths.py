@@ -26,7 +26,7 @@ from amiss.loss import row_losses
 from amiss.precondition import Columns, Curvatures, approximate
 from amiss.progress import Progress
 from amiss.rows import SharedRows, Sums
-from amiss.solver import Effort, Solution, slope_and_curvature, solve
+from amiss.solver import BATCH_BYTES, Effort, Solution, slope_and_curvature, solve
 from amiss.table import Floats, Mask
 
 WHOLE = Effort(tolerance=1e-3, newton_steps=20, conjugate_steps=15, confirmed=False)
@@ -34,6 +34,7 @@ FOLD = Effort(tolerance=3e-3, newton_steps=2, residual=0.15, conjugate_steps=12,
 FINAL_FOLD = Effort(tolerance=3e-4, newton_steps=2, residual=0.1, conjugate_steps=12, confirmed=False)
 
 LEVELLING = 0.4
+WORST = 1e300  # a loss that is no number
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,10 @@ def out_of_fold(
     strengths = choice.strength.astype(rows.dtype)
     with rows.at_work():
         whole = coef.astype(rows.dtype), intercept.astype(rows.dtype)
-        return _outside_folds(rows, side, allowed, strengths, folds, whole, choice.shift, FINAL_FOLD).log_odds
+        n_folds = choice.shift.shape[1]
+        return _outside_folds(
+            rows, side, allowed, strengths, folds, n_folds, whole, choice.shift, FINAL_FOLD
+        ).log_odds
 
 
 @dataclass(frozen=True)
@@ -114,8 +118,9 @@ class _Search:
         self.coef = np.zeros((rows.n_columns, n_outputs), dtype=rows.dtype)
         self.intercept = np.zeros(n_outputs)
         self.strength = np.full(n_outputs, np.nan)
-        self.loss = np.full(n_outputs, np.inf)
-        self.shift = np.zeros((rows.n_columns + 1, int(folds.max()) + 1, n_outputs), dtype=rows.dtype)
+        self.loss = np.full(n_outputs, np.inf)  # above the worst, so that the first strength is always taken
+        self.n_folds = int(folds.max()) + 1
+        self.shift = np.zeros((rows.n_columns + 1, self.n_folds, n_outputs), dtype=rows.dtype)
 
     def follow(self, place: _Place, ladder: Sequence[float], progress: Progress) -> None:
         """Go on to one strength after the other, each output as long as its loss falls."""
@@ -141,11 +146,13 @@ class _Search:
             self.allowed[:, outputs],
             np.full(len(outputs), strength, dtype=self.rows.dtype),
             folds,
+            self.n_folds,
             (whole.coef, whole.intercept.astype(self.rows.dtype)),
             None if place is None else place.shift,
             FOLD,
         )
-        loss = np.maximum(row_losses(outside.log_odds, side).sum(axis=0, dtype=np.float64), 1e-12)
+        loss = row_losses(outside.log_odds, side).sum(axis=0, dtype=np.float64)
+        loss = np.clip(np.nan_to_num(loss, nan=WORST), 1e-12, WORST)
         gain = np.log(self.loss[outputs]) - np.log(loss)
         better = gain > 0
         winners = outputs[better]
@@ -184,6 +191,7 @@ def _outside_folds(
     allowed: Mask,
     strengths: Floats,
     folds: Folds,
+    n_folds: int,
     whole: tuple[Floats, Floats],
     shift: Floats | None,
     effort: Effort,
@@ -193,27 +201,39 @@ def _outside_folds(
     That fit has not quite converged. Its gradient is taken off the objective of the others, so
     that they do not go on where it stopped, and differ from it only by what they did not see.
     """
-    n_outputs, n_folds = side.shape[1], int(folds.max()) + 1
-    every_fold = np.tile(np.arange(n_outputs), n_folds)
+    n_outputs = side.shape[1]
     slope, curvature = slope_and_curvature(rows, side, allowed, strengths, *whole)
     near = approximate(rows, curvature, allowed)
-    all_rows = np.vstack(whole)[:, None, :]
-    start = np.repeat(all_rows, n_folds, axis=1)
-    if shift is not None:
-        start += shift
-    start = start.reshape(-1, len(every_fold))
-    part = solve(
-        rows,
-        _sides_outside(rows, side, folds, n_folds),
-        allowed[:, every_fold],
-        strengths[every_fold],
-        start=(start[:-1], start[-1]),
-        effort=effort,
-        precondition=near.at(strengths).take(every_fold),
-        tilt=np.tile(slope, n_folds),
+    precondition = near.at(strengths)
+    all_rows = np.vstack(whole)
+    log_odds, moved = (
+        np.empty(folds.shape, dtype=rows.dtype),
+        np.empty((len(all_rows), n_folds, n_outputs), rows.dtype),
     )
-    reached = np.vstack([part.coef, part.intercept.astype(rows.dtype)]).reshape(-1, n_folds, n_outputs)
-    return _Outside(_by_the_others(rows, part, folds, n_folds), reached - all_rows, near)
+    together = max(1, BATCH_BYTES // (rows.dtype.itemsize * n_folds * max(rows.n_rows, rows.n_columns)))
+    for first in range(0, n_outputs, together):
+        some = slice(first, min(first + together, n_outputs))
+        every_fold = np.tile(np.arange(some.start, some.stop), n_folds)
+        begin = np.repeat(all_rows[:, None, some], n_folds, axis=1)
+        if shift is not None:
+            begin += shift[:, :, some]
+        begin = begin.reshape(-1, len(every_fold))
+        part = solve(
+            rows,
+            _sides_outside(rows, side[:, some], folds[:, some], n_folds),
+            allowed[:, every_fold],
+            strengths[every_fold],
+            start=(begin[:-1], begin[-1]),
+            effort=effort,
+            precondition=precondition.take(every_fold),
+            tilt=rows.taken(slope, every_fold),
+        )
+        reached = np.vstack([part.coef, part.intercept.astype(rows.dtype)]).reshape(
+            -1, n_folds, some.stop - some.start
+        )
+        moved[:, :, some] = reached - all_rows[:, None, some]
+        log_odds[:, some] = _by_the_others(rows, part, folds[:, some], n_folds)
+    return _Outside(log_odds, moved, near)
 
 
 def _sides_outside(rows: SharedRows, side: Floats, folds: Folds, n_folds: int) -> Floats:
