@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from conftest import make_table
-from scipy.special import logit
+from scipy import sparse
+from scipy.special import expit, logit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -122,3 +123,46 @@ def test_a_classifier_without_probabilities_is_refused():
     X, Y = make_table(50)
     with pytest.raises(ValueError, match="CalibratedClassifierCV"):
         amiss.MCODE(base_estimator=LinearSVC()).fit(X, Y)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e7, 1e9])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_an_offset_of_the_inputs_changes_nothing(offset, form):
+    X, Y = make_table(200)
+    X = np.round(X * 64) / 64  # exact at any of the offsets
+    plain, _, _ = fitted(form(X), Y)
+    moved, _, _ = fitted(form(X + offset), Y)
+    np.testing.assert_array_equal(moved.strength, plain.strength)
+    np.testing.assert_allclose(moved.in_sample, plain.in_sample, atol=1e-3)
+    np.testing.assert_allclose(moved.out_of_fold, plain.out_of_fold, atol=0.02)
+
+
+def test_a_small_column_beside_a_huge_one_is_not_lost():
+    rng = np.random.default_rng(0)
+    rule = rng.integers(0, 2, 300).astype(float)
+    X, Y = np.column_stack([3e6 * rng.normal(size=300), rule]), rule[:, None]
+    fit, _, _ = fitted(X, Y, folds=None, strengths=(0.1,))
+    alone, _, _ = fitted(X[:, 1:], Y, folds=None, strengths=(0.1,))
+    np.testing.assert_allclose(fit.model.coef[1, 0], alone.model.coef[0, 0], rtol=0.05)
+    assert fit.converged.all()
+
+
+def test_an_output_observed_in_fewer_rows_than_folds_is_fitted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    Y = np.column_stack([5 * X[:, 0] + 0.1 * rng.normal(size=300) > 0, np.zeros(300)]).astype(float)
+    observed = np.ones(Y.shape, dtype=bool)
+    observed[2:, 1] = False
+    folds = stratified_folds(np.where(observed, Y, np.nan), 5)
+    fit = fit_logistic(X, Y, observed, visible_outputs("others", 2, None), STRENGTHS, folds)
+    assert np.isfinite(fit.out_of_fold).all()
+
+
+def test_what_cannot_be_solved_says_so():
+    X, Y = make_table(200)
+    X = np.exp(8 * X)  # ten orders of magnitude within a column
+    fit, _, _ = fitted(X, Y)
+    assert np.isfinite(fit.in_sample).all()
+    assert np.isfinite(fit.out_of_fold).all()
+    slope = np.abs((expit(fit.in_sample) - Y).sum(axis=0))  # at an optimum the intercept has none
+    assert (slope[fit.converged] < 1e-2 * len(Y)).all()
