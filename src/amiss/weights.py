@@ -45,16 +45,22 @@ def local_weights(
     ``neighbors[n]`` are rows of ``errors``. Where none of them shows an output (or there are no
     neighbours), its global weight stands in.
     """
-    averaged = _averaged(errors, kind)
     n_asked, k = neighbors.shape
+    place: Neighbors = neighbors
+    used: Neighbors | slice = slice(None)
+    if n_asked * k < len(errors):  # a few new rows need not look at all there are
+        used, place = np.unique(neighbors, return_inverse=True)
+    near_errors, near_observed = _averaged(errors[used], kind), observed[used]
     near = sparse.csr_array(
-        (np.ones(n_asked * k), neighbors.ravel(), np.arange(n_asked + 1) * k),
-        shape=(n_asked, errors.shape[0]),
+        (np.ones(n_asked * k), place.ravel(), np.arange(n_asked + 1) * k),
+        shape=(n_asked, len(near_errors)),
     )
-    total = near @ np.where(observed, averaged, 0.0)
-    count = np.full(total.shape, float(k)) if observed.all() else near @ observed.astype(float)
-    whole = np.broadcast_to(_global_means(averaged, observed), total.shape)
-    return _inverted(np.divide(total, count, out=whole.copy(), where=count > 0), kind)
+    total = near @ np.where(near_observed, near_errors, 0.0)
+    count = np.full(total.shape, float(k)) if near_observed.all() else near @ near_observed.astype(float)
+    means = np.divide(total, count, out=np.empty_like(total), where=count > 0)
+    if not count.all():
+        means = np.where(count > 0, means, _global_means(_averaged(errors, kind), observed))
+    return _inverted(means, kind)
 
 
 def _averaged(errors: Floats, kind: Weighting) -> Floats:
