@@ -202,6 +202,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         if fit.out_of_fold is not None:
             fit = replace(fit, out_of_fold=averaged_over_copies(fit.out_of_fold, content))
         log_odds = combined_log_odds(fit, self.crossfit)
+        fit = replace(fit, in_sample=log_odds, out_of_fold=None)  # as large as the table, and not needed again
         self._score_training_rows(fit, design, log_odds, Y_sorted, order)
         self.threshold_ = threshold_for_share(self.decision_scores_, self.contamination)
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
@@ -342,15 +343,15 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             self.neighbor_recall_ = nearest.recall
             weights = local_weights(row_errors, observed, near, self.weighting)
         self._global_weights = weights if weights.ndim == 1 else None
-        parts = contributions(log_rho(log_odds, Y), weights, observed, self._included)
-        back = self._place = np.argsort(order, kind="stable")
-        self.rho_ = np.where(observed, rho(log_odds, Y), np.nan)[back]
-        self.weights_ = weights if weights.ndim == 1 else weights[back]
-        self.contributions_ = parts[back]
-        self.decision_scores_ = scores(self.contributions_)
         self.output_quality_ = output_quality(
             self.output_names_, fit, log_odds, Y, observed, weights, self._included
         )
+        back = self._place = np.argsort(order, kind="stable")
+        self.contributions_ = contributions(log_rho(log_odds, Y), weights, observed, self._included)[back]
+        self.decision_scores_ = scores(self.contributions_)
+        self.weights_ = weights if weights.ndim == 1 else weights[back]
+        del weights  # these arrays are as large as the table, and there are enough of them
+        self.rho_ = np.where(observed, rho(log_odds, Y), np.nan)[back]
 
     def _included_outputs(self, log_odds: Floats, Y: Floats, observed: Mask) -> Mask:
         included = np.ones(Y.shape[1], dtype=bool)

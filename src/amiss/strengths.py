@@ -26,7 +26,7 @@ from amiss.loss import row_losses
 from amiss.precondition import Columns, Curvatures, approximate
 from amiss.progress import Progress
 from amiss.rows import SharedRows, Sums
-from amiss.solver import BATCH_BYTES, Effort, Solution, slope_and_curvature, solve
+from amiss.solver import Effort, Solution, slope_and_curvature, solve
 from amiss.table import Floats, Mask
 
 WHOLE = Effort(tolerance=1e-3, newton_steps=20, conjugate_steps=15, confirmed=False)
@@ -35,6 +35,7 @@ FINAL_FOLD = Effort(tolerance=3e-4, newton_steps=2, residual=0.1, conjugate_step
 
 LEVELLING = 0.4
 WORST = 1e300  # a loss that is no number
+TOGETHER_BYTES = 64 << 20  # of the sides of all folds of the outputs that are fitted at once
 
 
 @dataclass(frozen=True)
@@ -210,7 +211,9 @@ def _outside_folds(
         np.empty(folds.shape, dtype=rows.dtype),
         np.empty((len(all_rows), n_folds, n_outputs), rows.dtype),
     )
-    together = max(1, BATCH_BYTES // (rows.dtype.itemsize * n_folds * max(rows.n_rows, rows.n_columns)))
+    size = rows.dtype.itemsize * n_folds * max(rows.n_rows, rows.n_columns)
+    n_groups = -(-n_outputs * size // TOGETHER_BYTES)
+    together = -(-n_outputs // n_groups)
     for first in range(0, n_outputs, together):
         some = slice(first, min(first + together, n_outputs))
         every_fold = np.tile(np.arange(some.start, some.stop), n_folds)
