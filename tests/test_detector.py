@@ -254,3 +254,9 @@ def test_progress_is_shown_on_standard_error(capsys, monkeypatch):
     assert shown.out == ""
     fitted(X, Y)
     assert capsys.readouterr().err == ""
+
+
+def test_the_recall_of_an_earlier_fit_does_not_linger(table):
+    detector = fitted(*table)
+    assert detector.neighbor_recall_ == 1
+    assert not hasattr(detector.set_params(score="rw").fit(*table), "neighbor_recall_")

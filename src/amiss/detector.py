@@ -81,7 +81,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         Whether neighbours are near in inputs and outputs, or in inputs alone.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         Approximate (extra ``ann``) is for very many dense rows; "auto" is approximate from 200,000
-        of them, if the extra is installed. ``neighbor_recall_`` says what it misses.
+        of them, if the extra is installed. ``neighbor_recall_`` says what it misses. Sparse rows are
+        always searched exactly.
     strengths : sequence of float
         L2 strengths to choose from by cross-validated log-loss, for each output by itself. The
         objective is the sum over rows of the log-loss plus strength/2 times the squared length of
@@ -330,6 +331,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         observed = ~np.isnan(Y)
         self._included = self._included_outputs(log_odds, Y, observed)
         self._reference: _Reference | None = None
+        self.__dict__.pop("neighbor_recall_", None)  # of an earlier fit
         row_errors = errors(log_odds, Y)
         if self.score == "prod":
             weights = np.ones(Y.shape[1])

@@ -123,7 +123,7 @@ if TYPE_CHECKING:
     type=click.Choice(["auto", "exact", "approximate"]),
     default="auto",
     show_default=True,
-    help="Approximate is for very many rows.",
+    help="Approximate is for very many dense rows; sparse ones are always searched exactly.",
 )
 @click.option(
     "--exclude",
