@@ -22,6 +22,7 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from amiss.axes import MOST_AXES
 from amiss.progress import Progress
 from amiss.rows import thread_count
 from amiss.table import Floats, Matrix
@@ -34,7 +35,6 @@ QUERIES, CHUNK = 256, 2048  # rows of a block of queries, and of those it is com
 SAMPLE = 10  # one row in so many bounds the distance of the k-th neighbour
 WORTH_A_SHADOW = 2000  # rows
 AXES = 48  # along which a single query is compared with all rows
-MOST_AXES = 1500  # finding the axes of n columns takes n³ operations
 MOST_RULED_IN = 0.3  # of the rows: beyond, comparing all of them is faster
 ROUNDING = float(np.finfo(np.float32).eps)
 MOST_CANDIDATES = 40  # times k, on average over a block of queries: beyond, the sieve lets too much by
@@ -82,14 +82,13 @@ class NearestRows:
             return result
         asked_squares = self.squares if own else _squares(asked)
         ties = TIE * (np.sqrt(self.squares.max()) + np.sqrt(asked_squares)) ** 2
-        # Sparse rows have so few products that single precision would save nothing.
         if n_queries == 1 and not own:
             result[0] = self._of_one(asked, asked_squares, k, ties)
             progress(1)
             return result
+        # Sparse rows have so few products that single precision would save nothing.
         sifting = not sparse.issparse(asked) and n_rows >= max(WORTH_SIFTING, 20 * k)
         step = QUERIES if sifting else max(1, BLOCK_BYTES // (8 * n_rows))
-
         search = self._sifted if sifting else self._compared
 
         def block(start: int) -> None:

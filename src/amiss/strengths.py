@@ -207,10 +207,8 @@ def _outside_folds(
     near = approximate(rows, curvature, allowed)
     precondition = near.at(strengths)
     all_rows = np.vstack(whole)
-    log_odds, moved = (
-        np.empty(folds.shape, dtype=rows.dtype),
-        np.empty((len(all_rows), n_folds, n_outputs), rows.dtype),
-    )
+    log_odds = np.empty(folds.shape, dtype=rows.dtype)
+    moved = np.empty((len(all_rows), n_folds, n_outputs), dtype=rows.dtype)
     size = rows.dtype.itemsize * n_folds * max(rows.n_rows, rows.n_columns)
     n_groups = -(-n_outputs * size // TOGETHER_BYTES)
     together = -(-n_outputs // n_groups)
