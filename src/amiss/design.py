@@ -1,9 +1,11 @@
 """From a table to the matrix the models see: missing values, categories, scale, and who sees whom.
 
-Inputs and outputs share one penalty and one distance, so their scales matter. Block scaling
-(the default) gives both blocks comparable energy: counts that are mostly zero become logarithms
-in rows of unit length, everything else is standardised and divided by the square root of the
-number of such columns (constant ones apart), outputs stay 0 and 1.
+Inputs and outputs share one penalty and one distance, so their scales matter. Block scaling gives
+both blocks comparable energy: counts that are mostly zero become logarithms in rows of unit
+length, everything else is standardised and divided by the square root of the number of such
+columns (constant ones apart), outputs stay 0 and 1. Rank scaling (the default) is block scaling in
+which a number stands for its rank among the column's values, so that neither a skewed column nor
+its unit matters.
 
 What decides is the content, never the container: the same numbers as a dense array or as a
 sparse matrix end up in the same storage with the same values.
@@ -12,7 +14,7 @@ sparse matrix end up in the same storage with the same values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,8 +24,8 @@ from scipy import sparse
 from amiss.errors import DataError, listed, shown
 from amiss.table import Floats, Mask, Matrix, Table
 
-Scaling = Literal["block", "none", "standard", "maxabs", "log-unit"]
-SCALINGS = ("block", "none", "standard", "maxabs", "log-unit")
+Scaling = Literal["rank", "block", "none", "standard", "maxabs", "log-unit"]
+SCALINGS = ("rank", "block", "none", "standard", "maxabs", "log-unit")
 
 SPARSE_STORAGE = 0.1  # below this share of non-zeros a matrix is stored sparse
 MOSTLY_ZERO = 0.5  # a column of counts has fewer non-zeros than this, and no negative
@@ -31,6 +33,11 @@ SPARSE_COUNTS = 0.25  # columns of counts have fewer than this together, and are
 FURTHEST = 1e9  # new rows may lie off any scale of the fit; beyond this they all lie there
 LARGEST_UNSCALED = 1e15
 MANY_LEVELS = 20
+MOST_KNOTS = 256  # values of a column whose ranks are remembered; between them ranks are interpolated
+
+
+Knots = tuple[Floats, Floats]  # some values of a column, rising, and the rank of each between 0 and 1
+NOT_RANKED: Knots = (np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,7 @@ class Encoding:
     unit: Floats
     centre: Floats
     scale: Floats
+    knots: tuple[Knots, ...]  # of each column; empty unless it is ranked
 
     @property
     def one_hot(self) -> list[int]:
@@ -86,7 +94,7 @@ class Encoding:
             scaled.eliminate_zeros()
             return _clipped(scaled, FURTHEST)
         with np.errstate(over="ignore"):
-            scaled = (raw / self.unit - self.centre) * self.scale
+            scaled = (_ranks(raw / self.unit, self.knots) - self.centre) * self.scale
         return np.ascontiguousarray(_clipped(scaled, FURTHEST))
 
 
@@ -119,6 +127,7 @@ def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
         unit=np.ones(len(columns)),
         centre=np.zeros(len(columns)),
         scale=np.ones(len(columns)),
+        knots=(NOT_RANKED,) * len(columns),
     )
     return _fit_scale(_expanded(table, first), first, is_number)
 
@@ -138,21 +147,27 @@ def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:
     counts = np.zeros(n_columns, dtype=bool)
     if scaling == "log-unit":
         counts[:] = True
-    elif scaling == "block":
+    elif scaling in ("rank", "block"):
         counts = _sparse_counts(raw, is_number)
     treated = _unit_rows(_logarithms(raw, counts), counts) if counts.any() else raw
     unit, centre, scale = np.ones(n_columns), np.zeros(n_columns), np.ones(n_columns)
     rest = ~counts
     largest = _largest(treated)
     unit[rest] = np.where(largest > 0, largest, 1.0)[rest]
-    if scaling in ("block", "standard") and rest.any():
-        mean, deviation = _moments(treated, unit)
+    knots = encoding.knots
+    if scaling in ("rank", "block", "standard") and rest.any():
+        if scaling == "rank" and not sparse.issparse(treated):  # among mostly zeros ranks say little
+            treated = treated / unit
+            knots = tuple(_knots(values) if rest[column] else NOT_RANKED for column, values in enumerate(treated.T))
+            mean, deviation = _moments(_ranks(treated, knots), np.ones(n_columns))
+        else:
+            mean, deviation = _moments(treated, unit)
         steady = deviation <= 1e-13 * np.maximum(np.abs(mean), 1e-300)
         spread = np.where(steady, 0.0, 1.0 / np.where(steady, 1.0, deviation))
         centre[rest], scale[rest] = mean[rest], spread[rest]
-        if scaling == "block":
+        if scaling != "standard":
             scale[rest] /= np.sqrt(max(1, int(np.count_nonzero(spread[rest]))))
-    return Encoding(**{**vars(encoding), "counts": counts, "unit": unit, "centre": centre, "scale": scale})
+    return replace(encoding, counts=counts, unit=unit, centre=centre, scale=scale, knots=knots)
 
 
 def joint(inputs: Matrix, outputs: Floats) -> Matrix:
@@ -276,6 +291,30 @@ def _moments(values: Matrix, unit: Floats) -> tuple[Floats, Floats]:
     filled = np.bincount(values.indices, minlength=values.shape[1])
     around = np.bincount(values.indices, weights=(shares - mean[values.indices]) ** 2, minlength=values.shape[1])
     return mean, np.sqrt((around + (n_rows - filled) * mean**2) / n_rows)
+
+
+def _knots(values: Floats) -> Knots:
+    """Some values of a column, with the share of values below them (equal ones counting half).
+
+    >>> [array.tolist() for array in _knots(np.array([7.0, 5.0, 5.0, 9.0]))]
+    [[5.0, 7.0, 9.0], [0.25, 0.625, 0.875]]
+    """
+    ordered = np.sort(values)
+    places = np.linspace(0, len(ordered) - 1, min(len(ordered), MOST_KNOTS)).round().astype(np.intp)
+    knots = np.unique(ordered[places])
+    below, upto = (np.searchsorted(ordered, knots, side) for side in ("left", "right"))
+    return knots, (below + upto) / (2 * len(ordered))
+
+
+def _ranks(values: Floats, knots: Sequence[Knots]) -> Floats:
+    """Each column's values replaced by their ranks between 0 and 1, where the column has knots."""
+    if not any(len(at) for at, _ in knots):
+        return values
+    result = np.array(values)
+    for column, (at, ranks) in enumerate(knots):
+        if len(at):
+            result[:, column] = np.interp(values[:, column], at, ranks)
+    return result
 
 
 def _sparse_counts(raw: Matrix, is_number: Mask) -> Mask:

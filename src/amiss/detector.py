@@ -21,27 +21,42 @@ from amiss.decide import threshold_for_share
 from amiss.design import SCALINGS, Encoding, Scaling, fit_encoding, joint, visible_outputs
 from amiss.errors import DataError, listed, shown
 from amiss.estimators import fit_classifiers
+from amiss.evaluate.choose import choose_score
 from amiss.folds import Folds, averaged_over_copies, stratified_folds
 from amiss.missing import Expectations, base_rates
 from amiss.model import ConditionalModel, Crossfit, Fit, combined_log_odds, errors, fit_logistic, log_rho, rho
 from amiss.neighbors import NearestRows, Neighbors
 from amiss.quality import output_quality, skills
 from amiss.rows import in_blocks
-from amiss.scores import contributions, scores
+from amiss.scores import SCORES, Score, contributions, scores
 from amiss.table import Floats, Mask, Matrix, Rows, Table
-from amiss.weights import WEIGHTINGS, Weighting, global_weights, local_weights
+from amiss.weights import WEIGHTINGS, Weighting, global_weights, local_weights, steadied_local_weights
 
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "parents": ("others", "chain", "none"),
-    "score": ("prod", "rw", "lrw"),
+    "score": (*SCORES, "auto"),
     "weighting": WEIGHTINGS,
     "crossfit": (False, True, "half"),
     "neighbor_space": ("joint", "inputs"),
     "neighbor_search": ("auto", "exact", "approximate"),
     "scaling": SCALINGS,
 }
+
+
+@dataclass
+class Evidence:
+    """What a fit knows of its rows before they are scored, in the order of their content.
+
+    The same evidence serves every ``score``, ``weighting``, ``crossfit``, ``exclude`` and ``contamination``.
+    """
+
+    order: Rows
+    design: Matrix
+    Y: Floats
+    fit: Fit
+    found: tuple[NearestRows, Neighbors] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,8 +73,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     """Multivariate conditional outlier detection: rows whose outputs do not go with their inputs.
 
     For every output a model of it given the inputs and the other outputs is fitted; rho is the
-    probability that model gives to the value that was observed, and the score of a row is
-    -Σ w_i log rho_i. Higher is more unusual.
+    probability that model gives to the value that was observed. A row's score is a sum over its
+    outputs of how little their rho fits. Higher is more unusual.
 
     Parameters
     ----------
@@ -67,11 +82,14 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         Which other outputs an output's model sees: all, those before it in ``order``, or none.
     order : sequence of output names or numbers, default=None
         The order of the chain; None is the order of the columns.
-    score : {"lrw", "rw", "prod"}, default="lrw"
-        Weights from each row's neighbourhood, from all rows, or none.
+    score : {"flip", "lrw", "rw", "prod", "auto"}, default="flip"
+        "flip" is the evidence that outputs were flipped, Σ log(1 + (1 - rho_i) / (d (rho_i + 1/w_i)))
+        (:mod:`amiss.scores`). The others are the paper's -Σ w_i log rho_i with weights from each
+        row's neighbourhood, from all rows, or none. "auto" flips outputs of the table itself, sees
+        which score finds them, and takes that one; ``score_`` and ``choice_`` say which, and why.
     weighting : {"sqrt", "error", "brier"}, default="sqrt"
-        What a weight is the inverse of: the square root of the mean error, the mean error (the
-        paper's), or the mean squared error.
+        What a weight of "lrw" and "rw" is the inverse of: the square root of the mean error, the
+        mean error (the paper's), or the mean squared error.
     crossfit : {"half", True, False}, default="half"
         Whether a row's rho comes from models that saw the row (False, the paper's), did not (True),
         or from the average of both log-odds.
@@ -86,13 +104,15 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     strengths : sequence of float
         L2 strengths to choose from by cross-validated log-loss, for each output by itself. The
         objective is the sum over rows of the log-loss plus strength/2 times the squared length of
-        the coefficients.
+        the coefficients (see ``parent_penalty``).
+    parent_penalty : float, default=4.0
+        How many times more the coefficients of other outputs are penalised than those of inputs.
     cv : int, default=5
         Number of folds.
     base_estimator : classifier with ``predict_proba``, default=None
         Takes the place of the logistic models.
-    scaling : {"block", "none", "standard", "maxabs", "log-unit"}, default="block"
-        How inputs are scaled; outputs always stay 0 and 1.
+    scaling : {"rank", "block", "none", "standard", "maxabs", "log-unit"}, default="rank"
+        How inputs are scaled (:mod:`amiss.design`); outputs always stay 0 and 1.
     exclude : sequence of output names or numbers, or float, default=None
         Outputs left out of the score; a float leaves out those whose skill is below it. They
         still serve as parents of the others.
@@ -111,6 +131,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     threshold_, labels_ : rows above the threshold are flagged (1)
     rho_ : (n_rows, n_outputs) probability of each observed value, NaN where it is missing
     weights_ : (n_outputs,), or (n_rows, n_outputs) for local weights
+    score_ : the score used
+    choice_ : what score="auto" measured; None for any other score
     contributions_ : (n_rows, n_outputs) what each output adds to the score
     neighbor_recall_ : share of the true neighbours found, measured on a sample; 1 for the exact search.
         Only with local weights.
@@ -137,16 +159,17 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         *,
         parents: Literal["others", "chain", "none"] = "others",
         order: Sequence[str | int] | None = None,
-        score: Literal["lrw", "rw", "prod"] = "lrw",
+        score: Score | Literal["auto"] = "flip",
         weighting: Weighting = "sqrt",
         crossfit: Crossfit = "half",
         n_neighbors: int = 100,
         neighbor_space: Literal["joint", "inputs"] = "joint",
         neighbor_search: Search = "auto",
         strengths: Sequence[float] = STRENGTHS,
+        parent_penalty: float = 4.0,
         cv: int = 5,
         base_estimator: Any = None,
-        scaling: Scaling = "block",
+        scaling: Scaling = "rank",
         exclude: Sequence[str | int] | float | None = None,
         contamination: float = 0.01,
         random_state: Any = 0,
@@ -162,6 +185,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.neighbor_space = neighbor_space
         self.neighbor_search = neighbor_search
         self.strengths = strengths
+        self.parent_penalty = parent_penalty
         self.cv = cv
         self.base_estimator = base_estimator
         self.scaling = scaling
@@ -184,6 +208,12 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             rows, if no output was missing in the fit, by its base rate).
         """
         self._check_parameters()
+        self.choice_ = choose_score(self, X, Y) if self.score == "auto" else None
+        return self.score_rows(self.gather(X, Y))
+
+    def gather(self, X: Any, Y: Any) -> Evidence:
+        """Fit the models; what :meth:`score_rows` needs to score the rows."""
+        self._check_parameters()
         self._label_lists = are_label_lists(Y)
         inputs, outputs = as_inputs(X), as_outputs(Y)
         validate_data(self, X=inputs if isinstance(X, (list, tuple)) else X, skip_check_array=True)
@@ -202,9 +232,13 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         fit = self._fit_models(design, Y_sorted, self._folds(Y_sorted))
         if fit.out_of_fold is not None:
             fit = replace(fit, out_of_fold=averaged_over_copies(fit.out_of_fold, content))
-        log_odds = combined_log_odds(fit, self.crossfit)
-        fit = replace(fit, in_sample=log_odds, out_of_fold=None)  # as large as the table, and not needed again
-        self._score_training_rows(fit, design, log_odds, Y_sorted, order)
+        return Evidence(order, design, Y_sorted, fit)
+
+    def score_rows(self, evidence: Evidence) -> MCODE:
+        """Score the rows of what this detector has gathered; its parameters for scoring may have changed since."""
+        self.score_: Score = self.choice_.best if self.score == "auto" and self.choice_ else self.score
+        log_odds = combined_log_odds(evidence.fit, self.crossfit)
+        self._score_training_rows(evidence, log_odds)
         self.threshold_ = threshold_for_share(self.decision_scores_, self.contamination)
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
         return self
@@ -228,7 +262,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         def work(rows: slice) -> None:
             mine = weights if weights.ndim == 1 else weights[rows]
             Y_rows = Y_new[rows]
-            result[rows] = contributions(log_rho(log_odds[rows], Y_rows), mine, ~np.isnan(Y_rows), self._included)
+            result[rows] = contributions(
+                log_rho(log_odds[rows], Y_rows), mine, ~np.isnan(Y_rows), self._included, self.score_
+            )
 
         in_blocks(len(result), work, self.n_jobs)
         return result
@@ -271,6 +307,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             raise ValueError("exclude must be a list of outputs, or a float that is the lowest skill to include")
         if not len(self.strengths) or not all(1e-30 <= strength <= 1e30 for strength in self.strengths):
             raise ValueError("strengths must be numbers between 1e-30 and 1e30, at least one")
+        if not 1e-6 <= self.parent_penalty <= 1e6:
+            raise ValueError(f"parent_penalty must be between 1e-6 and 1e6; got {self.parent_penalty!r}")
         if self.base_estimator is not None and not hasattr(self.base_estimator, "predict_proba"):
             raise ValueError(
                 "base_estimator must have predict_proba; wrap it in CalibratedClassifierCV to give it one"
@@ -324,32 +362,40 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
                 )
         strengths = sorted(set(self.strengths))
         with stages("fitting outputs", n_outputs * len(strengths)) as advance:
-            return fit_logistic(*data, strengths, folds, n_jobs=self.n_jobs, progress=advance)
+            return fit_logistic(
+                *data,
+                strengths,
+                folds,
+                parent_penalty=self.parent_penalty,
+                n_jobs=self.n_jobs,
+                progress=advance,
+            )
 
-    def _score_training_rows(self, fit: Fit, design: Matrix, log_odds: Floats, Y: Floats, order: Rows) -> None:
+    def _score_training_rows(self, evidence: Evidence, log_odds: Floats) -> None:
         """Weights, scores and quality of the rows of the fit, put back into the user's order."""
+        Y = evidence.Y
         observed = ~np.isnan(Y)
         self._included = self._included_outputs(log_odds, Y, observed)
         self._reference: _Reference | None = None
         self.__dict__.pop("neighbor_recall_", None)  # of an earlier fit
         row_errors = errors(log_odds, Y)
-        if self.score == "prod":
+        if self.score_ == "prod":
             weights = np.ones(Y.shape[1])
-        elif self.score == "rw":
+        elif self.score_ == "rw":
             weights = global_weights(row_errors, observed, self.weighting)
         else:
-            space = self._space(design, self._expectations.filled(design, Y))
-            nearest = row_search(space, self.neighbor_search, self.n_neighbors, self.n_jobs)
-            near = self._neighbors(nearest, None)
+            nearest, near = self._found(evidence)
             self._reference = _Reference(nearest, near, row_errors, observed)
             self.neighbor_recall_ = nearest.recall
-            weights = local_weights(row_errors, observed, near, self.weighting)
+            weights = self._local_weights(self._reference, near)
         self._global_weights = weights if weights.ndim == 1 else None
         self.output_quality_ = output_quality(
-            self.output_names_, fit, log_odds, Y, observed, weights, self._included
+            self.output_names_, evidence.fit, log_odds, Y, observed, weights, self._included
         )
-        back = self._place = np.argsort(order, kind="stable")
-        self.contributions_ = contributions(log_rho(log_odds, Y), weights, observed, self._included)[back]
+        back = self._place = np.argsort(evidence.order, kind="stable")
+        self.contributions_ = contributions(
+            log_rho(log_odds, Y), weights, observed, self._included, self.score_
+        )[back]
         self.decision_scores_ = scores(self.contributions_)
         self.weights_ = weights if weights.ndim == 1 else weights[back]
         del weights  # these arrays are as large as the table, and there are enough of them
@@ -373,6 +419,19 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     def _space(self, design: Matrix, filled: Floats) -> Matrix:
         return joint(design, filled) if self.neighbor_space == "joint" else design
 
+    def _found(self, evidence: Evidence) -> tuple[NearestRows, Neighbors]:
+        """Who is near whom among the rows of the fit; found once."""
+        if evidence.found is None:
+            space = self._space(evidence.design, self._expectations.filled(evidence.design, evidence.Y))
+            nearest = row_search(space, self.neighbor_search, self.n_neighbors, self.n_jobs)
+            evidence.found = nearest, self._neighbors(nearest, None)
+        return evidence.found
+
+    def _local_weights(self, reference: _Reference, near: Neighbors) -> Floats:
+        if self.score_ == "flip":
+            return steadied_local_weights(reference.errors, reference.observed, near)
+        return local_weights(reference.errors, reference.observed, near, self.weighting)
+
     def _neighbors(self, nearest: NearestRows, queries: Matrix | None) -> Neighbors:
         n_queries = (nearest.rows if queries is None else queries).shape[0]
         with progress.stages(self.verbose)("finding neighbours", n_queries) as advance:
@@ -384,7 +443,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         reference = self._reference
         assert reference is not None
         near = self._neighbors(reference.nearest, self._space(design, filled))
-        return local_weights(reference.errors, reference.observed, near, self.weighting)
+        return self._local_weights(reference, near)
 
     def _new_rows(self, X: Any, Y: Any) -> tuple[Matrix, Floats]:
         check_is_fitted(self)

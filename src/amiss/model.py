@@ -74,19 +74,22 @@ def fit_logistic(
     strengths: Sequence[float],
     folds: Folds | None,
     *,
+    parent_penalty: float = 1.0,
     n_jobs: int | None = None,
     progress: Progress = lambda steps=1: None,
 ) -> Fit:
     """One L2-penalised logistic regression an output.
 
     ``outputs`` holds 0 and 1, and expected values where ``observed`` is False. Without ``folds``
-    there must be a single strength.
+    there must be a single strength. Coefficients of outputs are penalised by the strength, those
+    of inputs ``parent_penalty`` times less.
     """
     n_outputs, side = outputs.shape[1], loss.sides(outputs, observed)
     centre, inputs = _centred(inputs)
     few = worth_sampling(len(outputs), inputs.shape[1] + n_outputs)  # then nothing is gained by turning them
     axes = None if few else principal_axes(inputs)
-    Z = joint(inputs if axes is None else inputs @ axes, outputs)
+    stretch = np.sqrt(parent_penalty)  # a longer column needs a smaller coefficient
+    Z = joint((inputs if axes is None else inputs @ axes) * stretch, outputs)
     rows, rough = SharedRows(Z, n_jobs), SharedRows(Z, n_jobs, np.float32)
     strength, start, held_out = np.full(n_outputs, float(strengths[0])), None, None
     if folds is not None:
@@ -96,11 +99,11 @@ def fit_logistic(
     in_sample = rows.margins(final.coef, final.intercept)
     if folds is not None:
         held_out = out_of_fold(rough, side, visible, folds, choice, final.coef, final.intercept).astype(np.float64)
-    coef = final.coef
-    if axes is not None:
-        coef = np.vstack([axes @ coef[: axes.shape[1]], coef[axes.shape[1] :]])
+    of_inputs, of_outputs = np.split(final.coef, [-n_outputs])
+    of_inputs = stretch * (of_inputs if axes is None else axes @ of_inputs)
+    coef = np.vstack([of_inputs, of_outputs])
     return Fit(
-        model=LinearModel(coef, final.intercept - centre @ coef[: len(centre)]),
+        model=LinearModel(coef, final.intercept - centre @ of_inputs),
         in_sample=in_sample,
         out_of_fold=held_out,
         strength=strength,

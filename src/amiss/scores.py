@@ -2,16 +2,31 @@
 
     Score(n) = -Σ_i w_i(n) log rho[n, i]
 
-PROD has w = 1, RW the global weights, LRW the local ones. For a row with missing outputs the sum
-over the observed ones is multiplied by (outputs) / (observed outputs), so that rows compare; for a
-complete row it is the paper's sum, exactly.
+PROD has w = 1, RW the global weights, LRW the local ones: the paper's. Ours is FLIP,
+
+    Score(n) = Σ_i log(1 + (1 - rho[n, i]) / (d (rho[n, i] + 1 / w_i(n))))
+
+the logarithm of a likelihood ratio (but for a constant). If each of the d outputs had been flipped
+with a chance of 1/d, the value that stands there would have a chance of 1 - rho where it was
+flipped. Where it was not, its chance is what the model gives it, rho, plus the mean error 1/w_i(n)
+of that output thereabouts, which is there whatever the model believes. So no output adds more than
+its reliability warrants, a single sure flip counts fully, and several unsure ones add up.
+
+For a row with missing outputs the sum over the observed ones is multiplied by (outputs) / (observed
+outputs), so that rows compare; for a complete row it is the sum, exactly.
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from amiss.table import Floats, Mask
+
+
+Score = Literal["flip", "lrw", "rw", "prod"]
+SCORES: tuple[Score, ...] = ("flip", "lrw", "rw", "prod")
 
 
 def contributions(
@@ -19,6 +34,7 @@ def contributions(
     weights: Floats,
     observed: Mask,
     included: Mask,
+    score: Score = "lrw",
 ) -> Floats:
     """What each output adds to the score of each row, ``(n_rows, n_outputs)``; rows sum to it.
 
@@ -31,8 +47,12 @@ def contributions(
     counted = observed & included
     present = counted.sum(axis=1, keepdims=True)
     scale = included.sum() / np.maximum(present, 1)
-    # 0 - x rather than -x: a certain output adds zero, not minus zero.
-    return np.where(counted, 0.0 - weights * log_rho, 0.0) * scale
+    if score == "flip":
+        flipped = 0.0 - np.expm1(log_rho)
+        each = np.log1p(flipped / (included.sum() * (np.exp(log_rho) + 1.0 / weights)))
+    else:
+        each = 0.0 - weights * log_rho  # not -x: a certain output adds zero, not minus zero
+    return np.where(counted, each, 0.0) * scale
 
 
 def scores(contributions: Floats) -> Floats:

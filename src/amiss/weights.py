@@ -11,6 +11,10 @@ so a weight is the inverse of a mean error. ``kind`` chooses what is averaged an
 
 Missing outputs are left out of the means. A mean below ``SMALLEST_ERROR`` counts as that, so a
 weight is finite even where an output has no error at all.
+
+A hundred neighbours that all agree do not prove that errors never happen there. The *steadied*
+local weights are the inverse of a mean that counts ``PRIOR_ROWS`` rows of average error, and half
+an error, among the neighbours.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ Weighting = Literal["error", "sqrt", "brier"]
 WEIGHTINGS = ("error", "sqrt", "brier")
 
 SMALLEST_ERROR = 1e-9
+PRIOR_ROWS, PRIOR_ERRORS = 30.0, 0.5
 
 
 def global_weights(errors: Floats, observed: Mask, kind: Weighting = "error") -> Floats:
@@ -45,6 +50,23 @@ def local_weights(
     ``neighbors[n]`` are rows of ``errors``. Where none of them shows an output (or there are no
     neighbours), its global weight stands in.
     """
+    total, count = _local_sums(errors, observed, neighbors, kind)
+    means = np.divide(total, count, out=np.empty_like(total), where=count > 0)
+    if not count.all():
+        means = np.where(count > 0, means, _global_means(_averaged(errors, kind), observed))
+    return _inverted(means, kind)
+
+
+def steadied_local_weights(errors: Floats, observed: Mask, neighbors: Neighbors) -> Floats:
+    """Local weights that neither a few neighbours nor their agreement can carry away."""
+    total, count = _local_sums(errors, observed, neighbors, "error")
+    total += PRIOR_ROWS * _global_means(errors, observed) + PRIOR_ERRORS
+    weights: Floats = (count + PRIOR_ROWS + PRIOR_ERRORS) / total
+    return weights
+
+
+def _local_sums(errors: Floats, observed: Mask, neighbors: Neighbors, kind: Weighting) -> tuple[Floats, Floats]:
+    """Sum over each row's neighbours of what is averaged, and how many of them show the output."""
     n_asked, k = neighbors.shape
     place: Neighbors = neighbors
     used: Neighbors | slice = slice(None)
@@ -57,10 +79,7 @@ def local_weights(
     )
     total = near @ np.where(near_observed, near_errors, 0.0)
     count = np.full(total.shape, float(k)) if near_observed.all() else near @ near_observed.astype(float)
-    means = np.divide(total, count, out=np.empty_like(total), where=count > 0)
-    if not count.all():
-        means = np.where(count > 0, means, _global_means(_averaged(errors, kind), observed))
-    return _inverted(means, kind)
+    return total, count
 
 
 def _averaged(errors: Floats, kind: Weighting) -> Floats:

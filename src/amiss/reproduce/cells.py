@@ -1,0 +1,122 @@
+"""The cells of Table 2: each repeat of each is computed once, and kept in a file of its own.
+
+A cell is a dataset and a percentage of flipped outputs; a repeat is the seed of the flips. A run
+that was stopped goes on where it stopped, and later runs only add the methods that are missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from amiss import __version__
+from amiss.dataset import Dataset
+from amiss.errors import DataError
+from amiss.evaluate import atpar, inject, tpar
+from amiss.progress import Stages
+from amiss.reproduce.methods import score_rows
+from amiss.reproduce.paper import TABLE, load
+from amiss.table import Floats
+
+RATIO = 0.01
+RATES = np.linspace(0.0005, 0.04, 80)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One repeat of one cell, and where its results are kept."""
+
+    dataset: str
+    percent: float
+    repeat: int
+    file: Path
+
+    def kept(self) -> dict[str, Result]:
+        """What is there of earlier runs."""
+        if not self.file.exists():
+            return {}
+        try:
+            content = json.loads(self.file.read_text(encoding="utf-8"))
+            return {name: Result(entry["atpar"], entry["tpar"]) for name, entry in content["methods"].items()}
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{self.file}: not a file of amiss reproduce; delete it, or choose another -o") from error
+
+    def keep(self, results: dict[str, Result]) -> None:
+        """Write the file whole or not at all."""
+        content = {
+            "dataset": self.dataset,
+            "percent": self.percent,
+            "seed": self.repeat,
+            "version": __version__,
+            "methods": {name: vars(result) for name, result in results.items()},
+        }
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.file.with_suffix(".part")
+        temporary.write_text(json.dumps(content), encoding="utf-8")
+        os.replace(temporary, self.file)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One method's ATPAR, and its TPAR at each of ``RATES``."""
+
+    atpar: float
+    tpar: list[float]
+
+
+def jobs(folder: Path, datasets: Sequence[str], repeats: int) -> list[Job]:
+    """All that is asked for, dataset by dataset."""
+    return [
+        Job(name, percent, repeat, folder / "cells" / f"{name}-{percent:g}-{repeat}.json")
+        for name in datasets
+        for repeat in range(repeats)
+        for percent in TABLE[name]
+    ]
+
+
+def run(data: Path, todo: Sequence[Job], methods: Sequence[str], stages: Stages) -> None:
+    """Compute what is not kept yet."""
+    missing = [(job, wanted) for job in todo if (wanted := [name for name in methods if name not in job.kept()])]
+    if not missing:
+        return
+    loaded: dict[str, Dataset] = {}
+    sizes = {name: os.path.getsize(file) for name in {job.dataset for job, _ in missing}
+             for file in sorted((data / name).glob("*.arff*"))[:1]}  # fmt: skip
+    with stages("cells", sum(sizes.get(job.dataset, 1) for job, _ in missing)) as advance:
+        for job, wanted in missing:
+            if job.dataset not in loaded:
+                loaded = {job.dataset: load(data, job.dataset)}
+            job.keep({**job.kept(), **measured(loaded[job.dataset], job, wanted)})
+            advance(sizes.get(job.dataset, 1))
+
+
+def measured(data: Dataset, job: Job, methods: Sequence[str]) -> dict[str, Result]:
+    """Flip, fit and score once, and measure every method on the same flipped data."""
+    clean = np.asarray(data.Y.values, dtype=float)
+    Y, flipped = inject(clean, RATIO, job.percent / 100, job.repeat)
+    return {
+        method: Result(atpar(scores, flipped, RATIO), [tpar(scores, flipped, rate) for rate in RATES])
+        for method, scores in score_rows(data.X, Y, methods).items()
+    }
+
+
+def collected(todo: Sequence[Job], methods: Sequence[str]) -> Iterator[tuple[str, float, dict[str, list[Result]]]]:
+    """Results of each cell by method, over its repeats."""
+    cells: dict[tuple[str, float], dict[str, list[Result]]] = {}
+    for job in todo:
+        kept = job.kept()
+        cell = cells.setdefault((job.dataset, job.percent), {method: [] for method in methods})
+        for method in methods:
+            cell[method].append(kept[method])
+    for (dataset, percent), results in cells.items():
+        yield dataset, percent, results
+
+
+def curves(results: list[Result]) -> Floats:
+    """TPAR at ``RATES`` of each repeat, ``(n_repeats, n_rates)``."""
+    return np.array([result.tpar for result in results])

@@ -1,0 +1,104 @@
+"""The methods that are compared, and their scores of one contaminated table.
+
+What methods have in common is computed once: the models with and without the other outputs, and
+the neighbours. The paper does not say how inputs are scaled or penalised; its methods get ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from amiss.baselines import lof_of
+from amiss.detector import MCODE, Evidence
+from amiss.errors import MissingDependencyError
+from amiss.reproduce.paper import PAPER_METHODS
+from amiss.table import Floats, Table
+
+OURS = "amiss"
+BASELINES = ("cleanlab", "cleanlab softmin", "isolation forest")
+METHODS = (*PAPER_METHODS, OURS, *BASELINES)
+
+PAPER = {"crossfit": False, "weighting": "error"}
+DEFAULT = {name: MCODE().get_params()[name] for name in ("score", "crossfit", "weighting")}
+
+
+class Contaminated:
+    """A table with flips, and what several methods ask of it."""
+
+    def __init__(self, X: Table, Y: Floats) -> None:
+        self.X, self.Y = X, Y
+        self.with_others, self.alone = MCODE(), MCODE(parents="none", score="prod")
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        return self.with_others.gather(self.X, self.Y)
+
+    @cached_property
+    def evidence_alone(self) -> Evidence:
+        return self.alone.gather(self.X, self.Y)
+
+    def scores(self, score: str, **settings: object) -> Floats:
+        """By models that see the other outputs."""
+        detector = self.with_others.set_params(score=score, **settings)
+        found: Floats = detector.score_rows(self.evidence).decision_scores_
+        return found
+
+    def scores_alone(self) -> Floats:
+        """The paper's product, by models that see the inputs only."""
+        found: Floats = self.alone.set_params(**PAPER).score_rows(self.evidence_alone).decision_scores_
+        return found
+
+    def held_out_probabilities(self) -> Floats:
+        """P(y = 1 | x) by models that see the inputs only and did not see the row."""
+        rho = self.alone.set_params(crossfit=True).score_rows(self.evidence_alone).rho_
+        return np.where(self.Y == 1, rho, 1 - rho)
+
+
+def score_rows(X: Table, Y: Floats, methods: Sequence[str]) -> dict[str, Floats]:
+    """Scores of the rows by each of ``methods``; higher is more unusual."""
+    table = Contaminated(X, Y)
+    return {method: _SCORERS[method](table) for method in methods}
+
+
+def _lof(table: Contaminated) -> Floats:
+    table.scores("lrw", **PAPER)
+    return lof_of(table.with_others)
+
+
+def _cleanlab(table: Contaminated, **aggregation: object) -> Floats:
+    """Label quality of cleanlab, turned round."""
+    try:
+        from cleanlab import multilabel_classification as quality
+    except ImportError as error:
+        raise MissingDependencyError(
+            "the baseline needs cleanlab: pip install 'amiss[bench]', or name other --methods"
+        ) from error
+    labels = [np.flatnonzero(row).tolist() for row in table.Y]
+    found = quality.get_label_quality_scores(labels, table.held_out_probabilities(), **aggregation)
+    return -np.asarray(found, dtype=float)
+
+
+def _isolation_forest(table: Contaminated) -> Floats:
+    from sklearn.ensemble import IsolationForest
+
+    from amiss.design import joint
+
+    space = joint(table.evidence.design, table.evidence.Y)
+    found = IsolationForest(random_state=0, n_jobs=-1).fit(space).score_samples(space)
+    return -np.asarray(found)[np.argsort(table.evidence.order, kind="stable")]
+
+
+_SCORERS: dict[str, Callable[[Contaminated], Floats]] = {
+    "LOF": _lof,
+    "I-PROD": Contaminated.scores_alone,
+    "M-PROD": lambda table: table.scores("prod", **PAPER),
+    "M-RW": lambda table: table.scores("rw", **PAPER),
+    "M-LRW": lambda table: table.scores("lrw", **PAPER),
+    OURS: lambda table: table.scores(**DEFAULT),
+    "cleanlab": _cleanlab,
+    "cleanlab softmin": lambda table: _cleanlab(table, aggregator_kwargs={"method": "softmin"}),
+    "isolation forest": _isolation_forest,
+}
