@@ -38,7 +38,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "parents": ("others", "chain", "none"),
     "score": (*SCORES, "auto"),
     "weighting": WEIGHTINGS,
-    "crossfit": (False, True, "half"),
     "neighbor_space": ("joint", "inputs"),
     "neighbor_search": ("auto", "exact", "approximate"),
     "scaling": SCALINGS,
@@ -90,9 +89,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     weighting : {"sqrt", "error", "brier"}, default="sqrt"
         What a weight of "lrw" and "rw" is the inverse of: the square root of the mean error, the
         mean error (the paper's), or the mean squared error.
-    crossfit : {"half", True, False}, default="half"
+    crossfit : bool or float, default=0.6
         Whether a row's rho comes from models that saw the row (False, the paper's), did not (True),
-        or from the average of both log-odds.
+        or from an average of both log-odds, in which the latter have this share.
     n_neighbors : int, default=100
         Size of the neighbourhood for local weights; capped at the rows there are.
     neighbor_space : {"joint", "inputs"}, default="joint"
@@ -161,7 +160,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         order: Sequence[str | int] | None = None,
         score: Score | Literal["auto"] = "flip",
         weighting: Weighting = "sqrt",
-        crossfit: Crossfit = "half",
+        crossfit: Crossfit = 0.6,
         n_neighbors: int = 100,
         neighbor_space: Literal["joint", "inputs"] = "joint",
         neighbor_search: Search = "auto",
@@ -295,6 +294,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             value = getattr(self, name)
             if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+        if not isinstance(self.crossfit, (Real, np.bool_)) or not 0 <= self.crossfit <= 1:
+            raise ValueError(f"crossfit must be True, False or a share between 0 and 1; got {self.crossfit!r}")
         if not 0 < self.contamination <= 0.5:
             raise ValueError(f"contamination must be above 0 and at most 0.5; got {self.contamination!r}")
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
@@ -321,7 +322,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def _folds(self, Y: Floats) -> Folds | None:
         choosing = self.base_estimator is None and len(set(self.strengths)) > 1
-        if self.crossfit is False and not choosing:
+        if not self.crossfit and not choosing:
             return None
         return stratified_folds(Y, min(self.cv, len(Y)))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,7 @@ from amiss.solver import Effort, solve
 from amiss.strengths import choose_strengths, out_of_fold
 from amiss.table import Floats, Mask, Matrix
 
-Crossfit = Literal["half"] | bool
+Crossfit = float | bool
 
 FINAL = Effort(tolerance=1e-8, newton_steps=100, residual=0.1, tightening=True)
 
@@ -129,11 +129,11 @@ def _centred(inputs: Matrix) -> tuple[Floats, Matrix]:
 
 
 def combined_log_odds(fit: Fit, crossfit: Crossfit) -> Floats:
-    """In-sample (False), out-of-fold (True) or the average of both ("half")."""
-    if crossfit is False:
+    """In-sample (False), out-of-fold (True) or an average in which the latter have a share of ``crossfit``."""
+    if not crossfit:
         return fit.in_sample
     assert fit.out_of_fold is not None
-    return fit.out_of_fold if crossfit is True else (fit.in_sample + fit.out_of_fold) / 2
+    return fit.out_of_fold if crossfit == 1 else (1 - crossfit) * fit.in_sample + crossfit * fit.out_of_fold
 
 
 def log_rho(log_odds: Floats, outputs: Floats) -> Floats:

@@ -69,17 +69,18 @@ if TYPE_CHECKING:
 @click.option("--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate.")
 @click.option(
     "--score",
-    type=click.Choice(["lrw", "rw", "prod"]),
-    default="lrw",
+    type=click.Choice(["flip", "lrw", "rw", "prod", "auto"]),
+    default="flip",
     show_default=True,
-    help="Weights from each row's neighbourhood, from all rows, or none.",
+    help="Evidence of a flip; the paper's with weights from each row's neighbourhood, from all rows, or none; "
+    "or whichever finds flips in this table best.",
 )
 @click.option(
     "--weighting",
     type=click.Choice(["sqrt", "error", "brier"]),
     default="sqrt",
     show_default=True,
-    help="What the weights are the inverse of.",
+    help="What the weights of lrw and rw are the inverse of.",
 )
 @click.option(
     "--parents",
@@ -88,18 +89,27 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which other outputs the model of an output sees.",
 )
+@click.option(
+    "--parent-penalty",
+    type=click.FloatRange(1e-6, 1e6),
+    default=4.0,
+    show_default=True,
+    metavar="R",
+    help="How many times more the coefficients of outputs are penalised than those of inputs.",
+)
 @click.option("--order", metavar="COL", multiple=True, help="Order of the chain: every output once.")
 @click.option(
     "--crossfit",
-    type=click.Choice(["half", "yes", "no"]),
-    default="half",
+    type=click.FloatRange(0, 1),
+    default=0.6,
     show_default=True,
-    help="Score rows by models that did not see them.",
+    metavar="SHARE",
+    help="Score rows by models that did not see them (1), that did (0), or by an average.",
 )
 @click.option(
     "--scaling",
-    type=click.Choice(["block", "none", "standard", "maxabs", "log-unit"]),
-    default="block",
+    type=click.Choice(["rank", "block", "none", "standard", "maxabs", "log-unit"]),
+    default="rank",
     show_default=True,
     help="How inputs are scaled.",
 )
@@ -109,7 +119,7 @@ if TYPE_CHECKING:
     default=100,
     show_default=True,
     metavar="K",
-    help="Size of the neighbourhood for lrw.",
+    help="Size of the neighbourhood for flip and lrw.",
 )
 @click.option(
     "--neighbor-space",
@@ -212,11 +222,12 @@ def _detector(data: Dataset, options: dict[str, Any]) -> MCODE:
         order=_named(options["order"], data.output_names, "--order") or None,
         score=options["score"],
         weighting=options["weighting"],
-        crossfit="half" if options["crossfit"] == "half" else options["crossfit"] == "yes",
+        crossfit=options["crossfit"],
         n_neighbors=options["neighbors"],
         neighbor_space=options["neighbor_space"],
         neighbor_search=options["neighbor_search"],
         scaling=options["scaling"],
+        parent_penalty=options["parent_penalty"],
         exclude=_named(options["exclude"], data.output_names, "--exclude") or options["min_skill"],
         contamination=share,
         random_state=options["seed"],
