@@ -33,7 +33,7 @@ def make_table(n_rows=240, n_inputs=5, n_outputs=4, seed=0):
     return X, Y
 
 
-SCORES = ("prod", "rw", "lrw")
+SCORES = ("prod", "rw", "lrw", "flip")
 
 
 def fitted(X, Y, **parameters):

@@ -16,7 +16,7 @@ from amiss.evaluate import atpar, inject
 from amiss.scores import contributions, scores
 from amiss.weights import global_weights, local_weights
 
-PAPER = {"crossfit": False, "scaling": "none", "weighting": "error"}
+PAPER = {"crossfit": False, "scaling": "none", "weighting": "error", "parent_penalty": 1.0}
 
 
 def fitted(score, X, Y, **changes):

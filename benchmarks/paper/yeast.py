@@ -24,7 +24,7 @@ PAPER = {"LOF": 0.08, "I-PROD": 0.04, "M-PROD": 0.45, "M-RW": 0.64, "M-LRW": 0.6
 
 def methods(X: Table, Y: Floats) -> dict[str, Floats]:
     """Scores of each of the paper's methods, and of our default."""
-    paper: dict[str, Any] = {"crossfit": False, "scaling": "none", "weighting": "error"}
+    paper: dict[str, Any] = {"crossfit": False, "scaling": "none", "weighting": "error", "parent_penalty": 1.0}
     detectors = {
         "I-PROD": amiss.MCODE(parents="none", score="prod", **paper),
         "M-PROD": amiss.MCODE(score="prod", **paper),

@@ -158,7 +158,9 @@ def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:
     if scaling in ("rank", "block", "standard") and rest.any():
         if scaling == "rank" and not sparse.issparse(treated):  # among mostly zeros ranks say little
             treated = treated / unit
-            knots = tuple(_knots(values) if rest[column] else NOT_RANKED for column, values in enumerate(treated.T))
+            knots = tuple(
+                _knots(values) if rest[column] else NOT_RANKED for column, values in enumerate(treated.T)
+            )
             mean, deviation = _moments(_ranks(treated, knots), np.ones(n_columns))
         else:
             mean, deviation = _moments(treated, unit)

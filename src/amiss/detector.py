@@ -89,9 +89,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     weighting : {"sqrt", "error", "brier"}, default="sqrt"
         What a weight of "lrw" and "rw" is the inverse of: the square root of the mean error, the
         mean error (the paper's), or the mean squared error.
-    crossfit : bool or float, default=0.6
+    crossfit : bool, "half" or float, default=0.6
         Whether a row's rho comes from models that saw the row (False, the paper's), did not (True),
-        or from an average of both log-odds, in which the latter have this share.
+        or from an average of both log-odds, in which the latter have this share; "half" is 0.5.
     n_neighbors : int, default=100
         Size of the neighbourhood for local weights; capped at the rows there are.
     neighbor_space : {"joint", "inputs"}, default="joint"
@@ -235,7 +235,11 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def score_rows(self, evidence: Evidence) -> MCODE:
         """Score the rows of what this detector has gathered; its parameters for scoring may have changed since."""
-        self.score_: Score = self.choice_.best if self.score == "auto" and self.choice_ else self.score
+        if self.score == "auto":
+            assert self.choice_ is not None
+            self.score_: Score = self.choice_.best
+        else:
+            self.score_ = self.score
         log_odds = combined_log_odds(evidence.fit, self.crossfit)
         self._score_training_rows(evidence, log_odds)
         self.threshold_ = threshold_for_share(self.decision_scores_, self.contamination)
@@ -294,8 +298,10 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             value = getattr(self, name)
             if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
-        if not isinstance(self.crossfit, (Real, np.bool_)) or not 0 <= self.crossfit <= 1:
-            raise ValueError(f"crossfit must be True, False or a share between 0 and 1; got {self.crossfit!r}")
+        if not (self.crossfit == "half" or (isinstance(self.crossfit, Real) and 0 <= self.crossfit <= 1)):
+            raise ValueError(
+                f"crossfit must be True, False, 'half' or a share between 0 and 1; got {self.crossfit!r}"
+            )
         if not 0 < self.contamination <= 0.5:
             raise ValueError(f"contamination must be above 0 and at most 0.5; got {self.contamination!r}")
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
@@ -394,9 +400,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             self.output_names_, evidence.fit, log_odds, Y, observed, weights, self._included
         )
         back = self._place = np.argsort(evidence.order, kind="stable")
-        self.contributions_ = contributions(
-            log_rho(log_odds, Y), weights, observed, self._included, self.score_
-        )[back]
+        self.contributions_ = contributions(log_rho(log_odds, Y), weights, observed, self._included, self.score_)[
+            back
+        ]
         self.decision_scores_ = scores(self.contributions_)
         self.weights_ = weights if weights.ndim == 1 else weights[back]
         del weights  # these arrays are as large as the table, and there are enough of them

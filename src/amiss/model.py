@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,7 @@ from amiss.solver import Effort, solve
 from amiss.strengths import choose_strengths, out_of_fold
 from amiss.table import Floats, Mask, Matrix
 
-Crossfit = float | bool
+Crossfit = Literal["half"] | float | bool
 
 FINAL = Effort(tolerance=1e-8, newton_steps=100, residual=0.1, tightening=True)
 
@@ -129,11 +129,12 @@ def _centred(inputs: Matrix) -> tuple[Floats, Matrix]:
 
 
 def combined_log_odds(fit: Fit, crossfit: Crossfit) -> Floats:
-    """In-sample (False), out-of-fold (True) or an average in which the latter have a share of ``crossfit``."""
-    if not crossfit:
+    """In-sample (False), out-of-fold (True), or an average in which the latter have a share of ``crossfit``."""
+    share = 0.5 if crossfit == "half" else float(crossfit)
+    if share == 0:
         return fit.in_sample
     assert fit.out_of_fold is not None
-    return fit.out_of_fold if crossfit == 1 else (1 - crossfit) * fit.in_sample + crossfit * fit.out_of_fold
+    return fit.out_of_fold if share == 1 else (1 - share) * fit.in_sample + share * fit.out_of_fold
 
 
 def log_rho(log_odds: Floats, outputs: Floats) -> Floats:

@@ -24,7 +24,6 @@ import numpy as np
 
 from amiss.table import Floats, Mask
 
-
 Score = Literal["flip", "lrw", "rw", "prod"]
 SCORES: tuple[Score, ...] = ("flip", "lrw", "rw", "prod")
 

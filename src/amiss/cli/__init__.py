@@ -13,7 +13,9 @@ import click
 
 from amiss import __version__
 from amiss.cli.demo import demo
+from amiss.cli.evaluate import evaluate
 from amiss.cli.find import find
+from amiss.cli.reproduce import reproduce
 from amiss.errors import DataError, MissingDependencyError
 
 BAD_INPUT, OUR_TROUBLE = 2, 1
@@ -30,11 +32,14 @@ def cli() -> None:
     amiss demo                                       see it work, no data needed
     amiss find records.csv --outputs 'tag_*'         print the most unusual rows
     amiss find records.csv --outputs 'tag_*' -o found.csv
+    amiss evaluate records.csv --outputs 'tag_*'     what precision to expect
     """
 
 
 cli.add_command(find)
 cli.add_command(demo)
+cli.add_command(evaluate)
+cli.add_command(reproduce)
 
 
 def main() -> None:

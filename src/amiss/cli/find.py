@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amiss.cli.pipes import readers_may_leave
+from amiss.cli.reading import read_table, reading_options
 
 if TYPE_CHECKING:
     from amiss.cli.output import Target
@@ -16,23 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--outputs",
-    metavar="SPEC",
-    multiple=True,
-    help="Output columns: names or globs ('tag_*'), "
-    "a Mulan XML file, or last:14. Not needed for svmlight and npz.",
-)
-@click.option("--id", "id_column", metavar="COL", help="Column that names the rows.")
-@click.option("--drop", metavar="COL", multiple=True, help="Columns to leave out.")
-@click.option("--categorical", metavar="COL", multiple=True, help="Columns of numbers that are categories.")
-@click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(["csv", "tsv", "arff", "svmlight", "npz", "parquet"]),
-    help="Format of the files, where the suffix does not tell.",
-)
+@reading_options
 @click.option(
     "-o",
     "--output",
@@ -165,7 +150,6 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     zcat today.csv.gz | amiss find - --outputs last:14 -o - | head
     """  # fmt: skip
     from amiss.cli import output
-    from amiss.readers import read
 
     if options["exclude"] and options["min_skill"] is not None:
         raise click.UsageError("--exclude and --min-skill cannot be combined")
@@ -174,14 +158,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     target = None
     if options["output"] is not None:
         target = output.Target.of(options["output"], options["output_format"], inputs=files)
-    data = read(
-        *files,
-        outputs=options["outputs"] or None,
-        id=options["id_column"],
-        drop=options["drop"],
-        categorical=options["categorical"],
-        format=options["file_format"],
-    )
+    data = read_table(files, options)
     detector = _detector(data, options).fit(data.X, data.Y)
     with readers_may_leave():
         if target is not None:

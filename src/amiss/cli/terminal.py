@@ -45,6 +45,8 @@ def summary(detector: MCODE, data: Dataset) -> str:
         f"Input {printable(name, LONGEST_OUTPUT)} only counts the rows; if it is their id, say --id."
         for name in _counters(data)
     ]
+    if detector.choice_ is not None:
+        lines.append(f"Score: {detector.choice_.why}.")
     recall = getattr(detector, "neighbor_recall_", 1.0)
     if recall < 1:
         lines.append(f"Neighbours were searched approximately, and {recall:.1%} of them found.")
@@ -84,6 +86,7 @@ def as_json(detector: MCODE, data: Dataset, n_rows: int, n_reasons: int, quality
         "outputs": len(data.output_names),
         "flagged": int(detector.labels_.sum()),
         "threshold": float(f"{detector.threshold_:.6g}"),
+        "score": detector.score_,
         "top": [record(row) for row in ranked_rows(detector, data, n_reasons, n_rows)],
     }
     if quality:

@@ -105,7 +105,9 @@ def measure(
                 table, flipped = _flipped(outputs.take(some), ratio, share, rng)
                 found = _rankings(detector, inputs.take(some), table, others or {})
                 averaged[:, position, seed] = [atpar(ranked, flipped) for ranked in found]
-                precision[:, position, seed] = [[tpar(ranked, flipped, rate) for rate in RATES] for ranked in found]
+                precision[:, position, seed] = [
+                    [tpar(ranked, flipped, rate) for rate in RATES] for ranked in found
+                ]
                 advance()
     return Choice(
         best=SCORES[int(np.argmax(averaged[: len(SCORES)].mean(axis=(1, 2))))],

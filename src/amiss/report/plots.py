@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; lines also differ in their dashes.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C8C", "#B8A800")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A4B1F", "#8C8C8C", "#B8A800")
 DASHES = ("-", "--", "-.", ":")
 ORDINARY, WRONG = "#9AA5B1", "#D55E00"
 
@@ -29,27 +29,35 @@ def new_figure(**options: Any) -> Figure:
 
 
 def tpar_curves(
-    panels: Mapping[str, Mapping[str, Floats]], rates: Floats, title: str, injected: float = 0.01
+    panels: Mapping[str, Mapping[str, Floats]],
+    rates: Floats,
+    title: str,
+    injected: float = 0.01,
+    stressed: str = "",
 ) -> Figure:
     """TPAR against alert rate, one panel a title of ``panels``.
 
     A panel maps a method to its TPAR at ``rates`` in each repeat, ``(n_repeats, n_rates)``: the line
-    is the mean, the band one standard deviation. The vertical line is the share of flipped rows.
+    is the mean, the band one standard deviation. The vertical line is the share of flipped rows; the
+    method ``stressed`` has a thick black line.
     """
     figure = new_figure(figsize=(4.2 * len(panels) + 1.8, 3.6))
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axis, (name, curves) in zip(axes, panels.items(), strict=True):
         axis.axvline(injected, color="#777777", linewidth=1)
         for number, (method, values) in enumerate(curves.items()):
-            colour, dashes = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
+            colour, dashes, width = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)], 1.6
+            if method == stressed:
+                colour, dashes, width = "#000000", "-", 2.6
             mean = values.mean(axis=0)
-            axis.plot(rates, mean, dashes, color=colour, linewidth=1.8, label=method)
+            axis.plot(rates, mean, dashes, color=colour, linewidth=width, label=method, zorder=2 + width)
             if len(values) > 1:
                 spread = values.std(axis=0, ddof=1)
                 axis.fill_between(
                     rates, mean - spread, np.minimum(mean + spread, 1), color=colour, alpha=0.12, linewidth=0
                 )
         axis.set(title=name, xlabel="alert rate", xlim=(0, rates[-1]), ylim=(0, 1.02))
+        axis.set_xticks(np.linspace(0, rates[-1], 5))
     axes[0].set_ylabel("TPAR (precision)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     figure.suptitle(title)
@@ -63,7 +71,7 @@ def rho_space(
 
     ``places`` is ``(n_rows, 2)``; ``outputs`` and ``rho`` are those of two outputs, ``(n_rows, 2)``.
     """
-    figure = new_figure(figsize=(10.5, 4.8))
+    figure = new_figure(figsize=(10.5, 5.6))
     left, right = figure.subplots(1, 2)
     kinds = [(a, b) for a in (0, 1) for b in (0, 1)]
     for (a, b), marker, colour in zip(kinds, "o^sD", ("#B9C2CC", "#56B4E9", "#009E73", "#0072B2"), strict=True):
@@ -76,8 +84,8 @@ def rho_space(
         axis.scatter(*at[flipped].T, s=42, facecolor="none", edgecolor=WRONG, linewidth=1.6, label="flipped")
     right.set(xlabel=f"rho of {names[0]}", ylabel=f"rho of {names[1]}", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03),
               title="their rho")  # fmt: skip
-    left.legend(fontsize="small", frameon=False)
-    right.legend(fontsize="small", frameon=False, loc="lower left")
+    for axis in (left, right):
+        axis.legend(fontsize="small", frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
     figure.suptitle(title)
     return figure
 

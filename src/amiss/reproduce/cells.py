@@ -7,7 +7,6 @@ that was stopped goes on where it stopped, and later runs only add the methods t
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,14 +36,18 @@ class Job:
     file: Path
 
     def kept(self) -> dict[str, Result]:
-        """What is there of earlier runs."""
+        """What is there of earlier runs of this version."""
         if not self.file.exists():
             return {}
         try:
             content = json.loads(self.file.read_text(encoding="utf-8"))
+            if content["version"] != __version__:
+                return {}
             return {name: Result(entry["atpar"], entry["tpar"]) for name, entry in content["methods"].items()}
         except (ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{self.file}: not a file of amiss reproduce; delete it, or choose another -o") from error
+            raise DataError(
+                f"{self.file}: not a file of amiss reproduce; delete it, or choose another -o"
+            ) from error
 
     def keep(self, results: dict[str, Result]) -> None:
         """Write the file whole or not at all."""
@@ -58,7 +61,7 @@ class Job:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.file.with_suffix(".part")
         temporary.write_text(json.dumps(content), encoding="utf-8")
-        os.replace(temporary, self.file)
+        temporary.replace(self.file)
 
 
 @dataclass(frozen=True)
@@ -85,14 +88,18 @@ def run(data: Path, todo: Sequence[Job], methods: Sequence[str], stages: Stages)
     if not missing:
         return
     loaded: dict[str, Dataset] = {}
-    sizes = {name: os.path.getsize(file) for name in {job.dataset for job, _ in missing}
-             for file in sorted((data / name).glob("*.arff*"))[:1]}  # fmt: skip
-    with stages("cells", sum(sizes.get(job.dataset, 1) for job, _ in missing)) as advance:
+    cost = {name: _size(data, name) for name in {job.dataset for job, _ in missing}}
+    with stages("cells", sum(cost[job.dataset] for job, _ in missing)) as advance:
         for job, wanted in missing:
             if job.dataset not in loaded:
                 loaded = {job.dataset: load(data, job.dataset)}
             job.keep({**job.kept(), **measured(loaded[job.dataset], job, wanted)})
-            advance(sizes.get(job.dataset, 1))
+            advance(cost[job.dataset])
+
+
+def _size(data: Path, dataset: str) -> int:
+    """Megabytes of a dataset, by which the time left is judged."""
+    return 1 + sum(file.stat().st_size for file in (data / dataset).glob("*.arff*")) // 2**20
 
 
 def measured(data: Dataset, job: Job, methods: Sequence[str]) -> dict[str, Result]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +22,8 @@ OURS = "amiss"
 BASELINES = ("cleanlab", "cleanlab softmin", "isolation forest")
 METHODS = (*PAPER_METHODS, OURS, *BASELINES)
 
-PAPER = {"crossfit": False, "weighting": "error"}
-DEFAULT = {name: MCODE().get_params()[name] for name in ("score", "crossfit", "weighting")}
+PAPER: dict[str, Any] = {"crossfit": False, "weighting": "error"}
+DEFAULT: dict[str, Any] = {name: MCODE().get_params()[name] for name in ("score", "crossfit", "weighting")}
 
 
 class Contaminated:
@@ -40,7 +41,7 @@ class Contaminated:
     def evidence_alone(self) -> Evidence:
         return self.alone.gather(self.X, self.Y)
 
-    def scores(self, score: str, **settings: object) -> Floats:
+    def scores(self, score: str, **settings: Any) -> Floats:
         """By models that see the other outputs."""
         detector = self.with_others.set_params(score=score, **settings)
         found: Floats = detector.score_rows(self.evidence).decision_scores_
@@ -68,7 +69,7 @@ def _lof(table: Contaminated) -> Floats:
     return lof_of(table.with_others)
 
 
-def _cleanlab(table: Contaminated, **aggregation: object) -> Floats:
+def _cleanlab(table: Contaminated, **aggregation: Any) -> Floats:
     """Label quality of cleanlab, turned round."""
     try:
         from cleanlab import multilabel_classification as quality

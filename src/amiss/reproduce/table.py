@@ -22,12 +22,14 @@ def markdown(cells: Sequence[Cell], methods: Sequence[str], command: str) -> str
     rows = [["dataset", "%", *methods], ["---"] * (len(methods) + 2)]
     for dataset, percent, results in cells:
         best = as_good_as_the_best({method: _atpars(results[method]) for method in methods})
-        entries = [_entry(dataset, percent, method, _atpars(results[method]), method in best) for method in methods]
+        entries = [
+            _entry(dataset, percent, method, _atpars(results[method]), method in best) for method in methods
+        ]
         rows.append([dataset, f"{percent:g}", *entries])
     rows.append(["**mean**", "", *(_mean_entry(cells, method) for method in methods)])
     repeats = {len(found) for _, _, results in cells for found in results.values()}
     lines = [
-        f"ATPAR in [0, {RATIO}]: mean ± standard deviation over {_range(repeats)} repeats (the paper's mean, over ten).",
+        f"ATPAR in [0, {RATIO}], mean ± standard deviation over {_range(repeats)} repeats (the paper's mean).",
         f"Bold: the best, and those a paired t-test at {LEVEL} does not tell from it.",
         "",
         *("| " + " | ".join(row) + " |" for row in rows),
@@ -86,7 +88,8 @@ def _verdict(cells: Sequence[Cell], methods: Sequence[str]) -> list[str]:
         best = max(mean for mean, _ in TABLE[dataset][percent])
         if reached < best:
             short.append(f"{dataset} {percent:g} % ({reached:.3f}, the paper's best {best:.2f})")
-    text = f"{OURS} is at or above the best of the paper's five methods in {len(cells) - len(short)} of {len(cells)} cells"
+    reached_in = f"{len(cells) - len(short)} of {len(cells)} cells"
+    text = f"{OURS} is at or above the best of the paper's five methods in {reached_in}"
     return [text + (f"; below it in {', '.join(short)}." if short else "."), ""]
 
 

@@ -1,0 +1,143 @@
+"""``amiss evaluate``: which score for my data, and what precision to expect."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from amiss.cli.pipes import readers_may_leave
+from amiss.cli.reading import read_table, reading_options
+
+if TYPE_CHECKING:
+    from amiss.evaluate import Choice
+
+
+@click.command()
+@reading_options
+@click.option(
+    "--flips",
+    metavar="SHARES",
+    default="0.025,0.05,0.1,0.2",
+    show_default=True,
+    help="Shares of a row's outputs to flip, separated by commas.",
+)
+@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="How often each is tried.")
+@click.option(
+    "--ratio",
+    type=click.FloatRange(0, 0.5, min_open=True),
+    default=0.01,
+    show_default=True,
+    metavar="SHARE",
+    help="Share of the rows to flip outputs of.",
+)
+@click.option(
+    "--rows",
+    type=click.IntRange(1),
+    default=5000,
+    show_default=True,
+    metavar="N",
+    help="Of a larger table that many rows are drawn.",
+)
+@click.option("--plot", metavar="PNG", help="Also draw the precisions (extra plot).")
+@click.option("--json", "as_json", is_flag=True, help="Print the measurements as JSON.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 is all cores.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
+def evaluate(files: tuple[str, ...], **options: Any) -> None:
+    """Flip outputs of a table on purpose, and see which score finds them.
+
+    FILE is read as by amiss find. The table may hold errors already; nobody needs to know them. A row
+    that was not flipped counts as a false alert even if it is wrong, so the precisions are lower bounds
+    for a table in which --ratio of the rows have such flips.
+
+    \b
+    amiss evaluate photos.csv --outputs 'tag_*' --id photo --plot precision.png
+    """  # fmt: skip
+    from amiss.baselines import lof_of
+    from amiss.detector import MCODE
+    from amiss.evaluate import measure
+
+    shares = _shares(options["flips"])
+    data = read_table(files, options)
+    detector = MCODE(n_jobs=options["jobs"], verbose=not options["quiet"] and sys.stderr.isatty())
+    choice = measure(
+        detector,
+        data.X,
+        data.Y,
+        dimensionalities=shares,
+        n_seeds=options["seeds"],
+        ratio=options["ratio"],
+        most_rows=options["rows"],
+        others={"lof": lof_of},
+    )
+    if options["plot"] is not None:
+        _draw(choice, Path(options["plot"]))
+    with readers_may_leave():
+        click.echo(_as_json(choice) if options["as_json"] else _text(choice, len(data)))
+        if options["plot"] is not None and not options["as_json"]:
+            click.echo(f"\nDrawn: {options['plot']}")
+
+
+def _shares(text: str) -> list[float]:
+    try:
+        shares = [float(part) for part in text.split(",")]
+    except ValueError:
+        shares = []
+    if not shares or not all(0 < share <= 1 for share in shares):
+        raise click.BadParameter(
+            "must be numbers above 0 and at most 1, separated by commas", param_hint="--flips"
+        )
+    return shares
+
+
+def _text(choice: Choice, n_rows: int) -> str:
+    """Precision of each score at each alert rate, and which to take."""
+    of = f" (drawn from {n_rows})" if choice.n_rows < n_rows else ""
+    flips = ", ".join(map(str, choice.flips))
+    rates = "".join(f"{rate:>8.1%}" for rate in choice.rates)
+    lines = [
+        f"{choice.n_rows} rows{of}; in {choice.ratio:.1%} of them {flips} outputs flipped, "
+        f"{choice.atpar.shape[2]} times each.",
+        "",
+        f"{'':9}{'precision among the top':^{len(rates)}}   {'up to 1.0%, by flips a row'}",
+        f"{'score':9}{rates}   {''.join(f'{count:>8}' for count in choice.flips)}",
+    ]
+    for number, name in enumerate(choice.scores):
+        at_rates = "".join(f"{value:8.2f}" for value in choice.precision[number].mean(axis=(0, 1)))
+        by_flips = "".join(f"{value:8.2f}" for value in choice.atpar[number].mean(axis=1))
+        lines.append(f"{name:9}{at_rates}   {by_flips}")
+    lines += ["", f"Best here: {choice.why}.", f"To use it: amiss find … --score {choice.best}"]
+    return "\n".join(lines)
+
+
+def _as_json(choice: Choice) -> str:
+    import json
+
+    return json.dumps(
+        {
+            "best": choice.best,
+            "rows": choice.n_rows,
+            "ratio": choice.ratio,
+            "flips": list(choice.flips),
+            "rates": list(choice.rates),
+            "scores": {
+                name: {
+                    "precision": choice.precision[number].mean(axis=(0, 1)).round(6).tolist(),
+                    "atpar_by_flips": choice.atpar[number].mean(axis=1).round(6).tolist(),
+                }
+                for number, name in enumerate(choice.scores)
+            },
+        },
+        indent=2,
+    )
+
+
+def _draw(choice: Choice, path: Path) -> None:
+    from amiss.report.plots import precision_at_rates
+
+    n_rates = len(choice.rates)
+    values = {name: choice.precision[number].reshape(-1, n_rates) for number, name in enumerate(choice.scores)}
+    title = f"{choice.ratio:.1%} of the rows flipped, {'/'.join(map(str, choice.flips))} outputs each"
+    precision_at_rates(values, choice.rates, title).savefig(path, dpi=120)
