@@ -28,6 +28,11 @@ def new_figure(**options: Any) -> Figure:
     return Figure(layout="constrained", **options)
 
 
+def _literal(text: str) -> str:
+    """Text in which a dollar sign begins no formula, and that is not too long."""
+    return (text if len(text) <= 30 else text[:29] + "…").replace("$", r"\$")
+
+
 def tpar_curves(
     panels: Mapping[str, Mapping[str, Floats]],
     rates: Floats,
@@ -71,6 +76,7 @@ def rho_space(
 
     ``places`` is ``(n_rows, 2)``; ``outputs`` and ``rho`` are those of two outputs, ``(n_rows, 2)``.
     """
+    names = [_literal(name) for name in names]
     figure = new_figure(figsize=(10.5, 5.6))
     left, right = figure.subplots(1, 2)
     kinds = [(a, b) for a in (0, 1) for b in (0, 1)]

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from amiss.baselines import lof_of
 from amiss.detector import MCODE, Evidence
@@ -88,6 +89,9 @@ def _isolation_forest(table: Contaminated) -> Floats:
     from amiss.design import joint
 
     space = joint(table.evidence.design, table.evidence.Y)
+    if sparse.issparse(space):  # its trees want short indices
+        short = space.indices.astype(np.int32), space.indptr.astype(np.int32)
+        space = sparse.csr_array((space.data, *short), shape=space.shape)
     found = IsolationForest(random_state=0, n_jobs=-1).fit(space).score_samples(space)
     return -np.asarray(found)[np.argsort(table.evidence.order, kind="stable")]
 
