@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.stats import rankdata
 from sklearn.preprocessing import StandardScaler
 
 from amiss.dataset import as_inputs
@@ -187,3 +188,43 @@ def test_the_users_matrix_is_left_as_it_was():
     designed(matrix)
     np.testing.assert_array_equal(matrix.data, before[0])
     np.testing.assert_array_equal(matrix.indices, before[1])
+
+
+def test_rank_scaling_is_block_scaling_of_the_ranks():
+    X = np.random.default_rng(0).lognormal(sigma=3, size=(200, 3))
+    ranks = rankdata(X, axis=0)
+    np.testing.assert_allclose(designed(X, "rank"), StandardScaler().fit_transform(ranks) / np.sqrt(3), atol=1e-12)
+
+
+def test_rank_scaling_does_not_care_for_a_monotone_change_of_a_column():
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    X[::3, 1] = 0  # ties
+    changed = np.column_stack([np.exp(5 * X[:, 0]), X[:, 1] ** 3 * 1e200])
+    np.testing.assert_allclose(designed(X, "rank"), designed(changed, "rank"), atol=1e-12)
+
+
+def test_a_two_valued_column_is_scaled_alike_by_rank_and_block():
+    X = np.column_stack([np.arange(90) % 3 == 0, np.arange(90) % 2 == 0]).astype(float)
+    np.testing.assert_allclose(designed(X, "rank"), designed(X, "block"), atol=1e-12)
+
+
+@given(st.integers(1, 2000), st.integers(0, 1000))
+@settings(max_examples=30, deadline=None)
+def test_ranks_rise_with_the_values_and_new_rows_stay_within(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 1)).round(2)
+    encoding = fit_encoding(as_inputs(X), "rank")
+    new = np.sort(np.concatenate([[-1e300, 1e300], rng.normal(size=50)]))[:, None]
+    design = encoding.transform(as_inputs(new))[:, 0]
+    assert (np.diff(design) >= 0).all()
+    fitted = encoding.transform(as_inputs(X))[:, 0]
+    assert design[0] == fitted.min()
+    assert design[-1] == fitted.max()
+
+
+def test_of_many_values_some_ranks_are_remembered_and_the_rest_lies_between():
+    X = np.random.default_rng(0).normal(size=(20_000, 1))
+    encoding = fit_encoding(as_inputs(X), "rank")
+    assert len(encoding.knots[0][0]) <= 256
+    exact = StandardScaler().fit_transform(rankdata(X, axis=0))
+    np.testing.assert_allclose(encoding.transform(as_inputs(X)), exact, atol=0.02)

@@ -1,0 +1,104 @@
+"""Which score for my data: flips of the table's own outputs."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from conftest import frame, make_table
+
+from amiss import MCODE
+from amiss.baselines import lof_of
+from amiss.evaluate import measure
+from amiss.scores import SCORES
+
+
+@pytest.fixture(scope="module")
+def choice():
+    X, Y = make_table(300, n_outputs=6)
+    return measure(MCODE(n_neighbors=30), X, Y, n_seeds=2, others={"lof": lof_of})
+
+
+def test_every_score_is_measured_in_every_round(choice):
+    assert choice.scores == (*SCORES, "lof")
+    assert choice.flips == (1,)  # of six outputs 2.5, 5, 10 and 20 % are all one
+    assert choice.atpar.shape == (5, 1, 2)
+    assert choice.precision.shape == (5, 1, 2, 4)
+    assert ((choice.atpar >= 0) & (choice.atpar <= 1)).all()
+    assert choice.n_rows == 300
+
+
+def test_the_best_is_the_one_that_finds_most(choice):
+    means = choice.atpar[: len(SCORES)].mean(axis=(1, 2))
+    assert choice.best == SCORES[int(np.argmax(means))]
+    assert choice.best in choice.why
+    assert means.max() > choice.atpar[-1].mean()  # LOF knows nothing of conditions
+
+
+def test_flips_of_several_outputs_are_rounds_of_their_own():
+    X, Y = make_table(120, n_outputs=10)
+    found = measure(MCODE(n_neighbors=20), X, Y, dimensionalities=(0.1, 0.3), n_seeds=1)
+    assert found.flips == (1, 3)
+    assert found.atpar.shape == (4, 2, 1)
+
+
+def test_auto_takes_it_and_says_so():
+    X, Y = make_table(200)
+    inputs, outputs = frame(X, Y)
+    model = MCODE(score="auto", n_neighbors=30).fit(inputs, outputs)
+    assert model.score_ == model.choice_.best
+    plain = MCODE(score=model.score_, n_neighbors=30).fit(inputs, outputs)
+    np.testing.assert_array_equal(model.decision_scores_, plain.decision_scores_)
+    np.testing.assert_array_equal(
+        model.decision_function(inputs, outputs), plain.decision_function(inputs, outputs)
+    )
+    again = MCODE(score="auto", n_neighbors=30).fit(inputs, outputs)
+    np.testing.assert_array_equal(model.choice_.atpar, again.choice_.atpar)
+    assert plain.choice_ is None
+
+
+def test_missing_outputs_stay_missing_and_large_tables_are_sampled():
+    X, Y = make_table(200)
+    Y[::7, 2] = np.nan
+    found = measure(MCODE(n_neighbors=20), X, Y, n_seeds=1, most_rows=120)
+    assert found.n_rows == 120
+    assert np.isfinite(found.atpar).all()
+
+
+@pytest.fixture
+def tags(tmp_path):
+    X, Y = make_table(150, n_outputs=5)
+    names = [*(f"x{i}" for i in range(X.shape[1])), *(f"tag_{i}" for i in range(Y.shape[1]))]
+    lines = [",".join(names), *(",".join(f"{cell:.5g}" for cell in row) for row in np.hstack([X, Y]))]
+    (tmp_path / "tags.csv").write_text("\n".join(lines) + "\n")
+    return "tags.csv"
+
+
+def test_the_command_prints_precisions_and_draws_them(amiss, tags, tmp_path):
+    done = amiss("evaluate", tags, "--outputs", "tag_*", "--seeds", "1", "--plot", "precision.png")
+    assert done.code == 0, done.err
+    for name in (*SCORES, "lof"):
+        assert f"\n{name} " in done.out
+    assert "Best here:" in done.out
+    assert (tmp_path / "precision.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_speaks_json(amiss, tags):
+    done = amiss("evaluate", tags, "--outputs", "tag_*", "--seeds", "1", "--json")
+    content = json.loads(done.out)
+    assert content["best"] in SCORES
+    assert set(content["scores"]) == {*SCORES, "lof"}
+    assert content["rates"] == [0.005, 0.01, 0.02, 0.04]
+
+
+def test_bad_shares_are_bad_input(amiss, tags):
+    done = amiss("evaluate", tags, "--outputs", "tag_*", "--flips", "0.1,often")
+    assert done.code == 2
+    assert "--flips" in done.err
+
+
+def test_find_says_what_auto_chose(amiss, tags):
+    done = amiss("find", tags, "--outputs", "tag_*", "--score", "auto")
+    assert done.code == 0, done.err
+    assert "because it found flipped rows best" in done.out
