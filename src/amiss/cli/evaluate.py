@@ -98,7 +98,7 @@ def _text(choice: Choice, n_rows: int) -> str:
     flips = ", ".join(map(str, choice.flips))
     rates = "".join(f"{rate:>8.1%}" for rate in choice.rates)
     lines = [
-        f"{choice.n_rows} rows{of}; in {choice.ratio:.1%} of them {flips} outputs flipped, "
+        f"{choice.n_rows} rows{of}; {choice.ratio:.1%} of them flipped; outputs a row: {flips}; "
         f"{choice.atpar.shape[2]} trials each.",
         "",
         f"{'':9}{'precision among the top':^{len(rates)}}   {'up to 1.0%, by flips a row'}",

@@ -1,0 +1,154 @@
+"""What was tried for the default detector: its settings one by one, and other scores on the same evidence.
+
+    python -m benchmarks.quality --data ../shared/data --datasets birds,genbase,yeast,enron --seeds 5
+
+Seeds begin at 1000: they are not those of the reported table. ATPAR of each variant, averaged over a
+dataset's cells of the paper's Table 2 and over the seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from amiss import MCODE, Dataset
+from amiss.detector import Evidence
+from amiss.evaluate import atpar, inject
+from amiss.model import combined_log_odds, errors, log_rho
+from amiss.reproduce.paper import TABLE, load
+from amiss.table import Floats
+from amiss.weights import local_weights
+
+FIRST_SEED = 1000
+Score = Callable[[MCODE, Evidence], Floats]
+
+
+def by_default(detector: MCODE, evidence: Evidence) -> Floats:
+    found: Floats = detector.score_rows(evidence).decision_scores_
+    return found
+
+
+def other(score: str, **settings: Any) -> Score:
+    """Another score or share of the package, on the evidence of the default."""
+
+    def scored(detector: MCODE, evidence: Evidence) -> Floats:
+        kept = {name: detector.get_params()[name] for name in ("score", *settings)}
+        found = by_default(detector.set_params(score=score, **settings), evidence)
+        detector.set_params(**kept)
+        return found
+
+    return scored
+
+
+def own(formula: Callable[[Floats, Floats], Floats]) -> Score:
+    """A score from -log rho and the plain local mean errors, both ``(n_rows, n_outputs)``."""
+
+    def scored(detector: MCODE, evidence: Evidence) -> Floats:
+        surprise, error = _terms(detector, evidence, 0.6)
+        return formula(surprise, error)[np.argsort(evidence.order, kind="stable")]
+
+    return scored
+
+
+def _terms(detector: MCODE, evidence: Evidence, crossfit: float) -> tuple[Floats, Floats]:
+    log_odds = combined_log_odds(evidence.fit, crossfit)
+    near = detector._found(evidence)[1]
+    wrong = errors(log_odds, evidence.Y)
+    return -log_rho(log_odds, evidence.Y), 1 / local_weights(wrong, ~np.isnan(evidence.Y), near)
+
+
+def _flip(surprise: Floats, error: Floats, chance: float = 1.0) -> Floats:
+    rho = np.exp(-surprise)
+    return np.asarray(np.log1p(chance * (1 - rho) / (surprise.shape[1] * (rho + error))).sum(axis=1))
+
+
+def _steadied(error: Floats, k: int = 100) -> Floats:
+    return (k * error + 30 * error.mean(axis=0) + 0.5) / (k + 30.5)
+
+
+def three_ranks(detector: MCODE, evidence: Evidence) -> Floats:
+    """Sum of -log(rank / N) of in-sample LRW, the three largest terms of half PROD, out-of-fold LRW."""
+    total = np.zeros(len(evidence.Y))
+    for crossfit in (0.0, 0.5, 1.0):
+        surprise, error = _terms(detector, evidence, crossfit)
+        lrw = (surprise / np.sqrt(error)).sum(axis=1)
+        score = np.sort(surprise, axis=1)[:, -3:].sum(axis=1) if crossfit == 0.5 else lrw
+        rank = np.empty(len(score))
+        rank[np.argsort(-score, kind="stable")] = np.arange(1, len(score) + 1)
+        total -= np.log(rank / len(score))
+    return total[np.argsort(evidence.order, kind="stable")]
+
+
+# What a fit must do anew, and what can be tried on the evidence of one fit.
+FITS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "scaling='block'": {"scaling": "block"},
+    "scaling='none'": {"scaling": "none"},
+    "parent_penalty=1": {"parent_penalty": 1.0},
+    "parent_penalty=9": {"parent_penalty": 9.0},
+    "neighbor_space='inputs'": {"neighbor_space": "inputs"},
+    "n_neighbors=30": {"n_neighbors": 30},
+}
+SCORES: dict[str, Score] = {
+    "crossfit=False": other("flip", crossfit=False),
+    "crossfit='half'": other("flip", crossfit="half"),
+    "crossfit=True": other("flip", crossfit=True),
+    "score='lrw'": other("lrw"),
+    "score='rw'": other("rw"),
+    "score='prod'": other("prod"),
+    "the paper's M-LRW": other("lrw", crossfit=False, weighting="error"),
+    "flip, plain local errors": own(_flip),
+    "flip, no local errors": own(lambda surprise, error: _flip(surprise, 0 * error)),
+    "flip, chance 1/(2d)": own(lambda surprise, error: _flip(surprise, _steadied(error), 0.5)),
+    "flip, chance 2/d": own(lambda surprise, error: _flip(surprise, _steadied(error), 2.0)),
+    "log of the sum of odds": own(lambda surprise, _: logsumexp(np.log(np.expm1(surprise) + 1e-300), axis=1)),
+    "three largest terms": own(lambda surprise, _: np.sort(surprise, axis=1)[:, -3:].sum(axis=1)),
+    "largest weighted term": own(lambda surprise, error: (surprise / np.sqrt(error)).max(axis=1)),
+    "three log ranks": three_ranks,
+}
+
+
+def measured(data: Dataset, percent: float, seed: int) -> dict[str, float]:
+    """ATPAR of every variant on one flipped table."""
+    Y, flipped = inject(np.asarray(data.Y.values, dtype=float), 0.01, percent / 100, seed)
+    result = {}
+    for name, settings in FITS.items():
+        detector = MCODE(**settings)
+        evidence = detector.gather(data.X, Y)
+        result[name] = atpar(by_default(detector, evidence), flipped)
+        if name == "default":
+            result |= {title: atpar(score(detector, evidence), flipped) for title, score in SCORES.items()}
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder with the paper's datasets")
+    parser.add_argument("--datasets", default="birds,genbase,yeast,enron")
+    parser.add_argument("--seeds", type=int, default=5)
+    arguments = parser.parse_args()
+    names = arguments.datasets.split(",")
+    table: dict[str, list[float]] = {}
+    for name in names:
+        data = load(arguments.data, name)
+        runs = [
+            measured(data, percent, FIRST_SEED + seed)
+            for percent in TABLE[name]
+            for seed in range(arguments.seeds)
+        ]
+        for variant in runs[0]:
+            table.setdefault(variant, []).append(float(np.mean([run[variant] for run in runs])))
+    cells = [len(TABLE[name]) for name in names]
+    print("| variant | " + " | ".join(names) + " | mean of cells |\n" + "| --- " * (len(names) + 2) + "|")
+    for variant, values in table.items():
+        figures = " | ".join(f"{value:.3f}" for value in [*values, float(np.average(values, weights=cells))])
+        print(f"| {variant} | {figures} |")
+
+
+if __name__ == "__main__":
+    main()
