@@ -155,8 +155,9 @@ def test_alerts_rate_exclusions_and_quality(amiss, records):
 @pytest.mark.parametrize(
     "option",
     [
-        ("--score", "prod"), ("--score", "rw"), ("--weighting", "brier"), ("--parents", "chain"),
-        ("--crossfit", "no"), ("--crossfit", "yes"), ("--scaling", "none"), ("--neighbors", "10"),
+        ("--score", "prod"), ("--score", "rw"), ("--score", "lrw"), ("--parents", "chain"),
+        ("--crossfit", "no"), ("--crossfit", "yes"), ("--crossfit", "half"), ("--crossfit", "0.2"),
+        ("--scaling", "none"), ("--neighbors", "10"), ("--parent-penalty", "1"),
         ("--neighbor-space", "inputs"), ("--drop", "in4"), ("--categorical", "in0"), ("--jobs", "1"),
     ],
 )  # fmt: skip
@@ -168,6 +169,17 @@ def test_every_option_reaches_the_detector(amiss, records, tmp_path, option):
     plain, changed = amiss(*FIND, "-o", "-"), amiss(*FIND, "-o", "-", *option)
     assert changed.code == 0, changed.err
     assert (plain.raw == changed.raw) == (option[0] == "--jobs")
+
+
+def test_weighting_reaches_the_paper_scores_and_crossfit_takes_words_or_a_share(amiss, records):
+    rooted, plain = (
+        amiss(*FIND, "-o", "-", "--score", "rw", "--weighting", kind).raw for kind in ("sqrt", "error")
+    )
+    assert rooted != plain
+    assert amiss(*FIND, "-o", "-", "--crossfit", "half").raw == amiss(*FIND, "-o", "-", "--crossfit", "0.5").raw
+    done = amiss(*FIND, "--crossfit", "sometimes")
+    assert done.code == 2
+    assert "yes, no, half or a share" in done.err
 
 
 @pytest.mark.parametrize(

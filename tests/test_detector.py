@@ -120,8 +120,8 @@ def test_messages_hold_no_cells():
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"parents": "all"}, {"score": "sum"}, {"crossfit": "no"}, {"crossfit": 1}, {"scaling": "robust"},
-        {"neighbor_space": "outputs"}, {"weighting": "mean"}, {"contamination": 0}, {"contamination": 0.7},
+        {"parents": "all"}, {"score": "sum"}, {"crossfit": "no"}, {"crossfit": 2}, {"scaling": "robust"},
+        {"parent_penalty": 0}, {"neighbor_space": "outputs"}, {"weighting": "mean"}, {"contamination": 0}, {"contamination": 0.7},
         {"cv": 1}, {"cv": 2.5}, {"exclude": 1}, {"order": [3, 2, 1, 0]},
         {"n_neighbors": 2.5}, {"n_neighbors": 0}, {"strengths": ()}, {"strengths": (0.0,)}, {"order": [0, 1]},
     ],

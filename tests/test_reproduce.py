@@ -183,6 +183,18 @@ def test_a_file_that_is_not_ours_is_not_overwritten(amiss, mulan, tmp_path):
     assert (tmp_path / "out" / "cells" / "yeast-10-0.json").read_text() == "[1]"
 
 
+def test_partial_shows_what_is_finished(amiss, mulan, tmp_path):
+    ask = ["reproduce", "--data", mulan, "--datasets", "yeast", "--methods", "amiss", "-o", "out", "--no-figures"]
+    nothing = amiss(*ask, "--partial")
+    assert nothing.code == 2
+    assert "nothing is finished yet" in nothing.err
+    assert amiss(*ask, "--repeats", "2", "-q").out == ""
+    (tmp_path / "out" / "cells" / "yeast-20-1.json").unlink()
+    done = amiss(*ask, "--repeats", "3", "--partial")
+    assert "over 1 to 2 repeats" in done.out
+    assert len(list((tmp_path / "out" / "cells").glob("*.json"))) == 3
+
+
 def test_collected_has_every_repeat(tmp_path):
     todo = jobs(tmp_path, ["yeast"], 2)
     for job in todo:

@@ -48,7 +48,7 @@ def contributions(
     scale = included.sum() / np.maximum(present, 1)
     if score == "flip":
         flipped = 0.0 - np.expm1(log_rho)
-        each = np.log1p(flipped / (included.sum() * (np.exp(log_rho) + 1.0 / weights)))
+        each = np.log1p(flipped / (log_rho.shape[1] * (np.exp(log_rho) + 1.0 / weights)))
     else:
         each = 0.0 - weights * log_rho  # not -x: a certain output adds zero, not minus zero
     return np.where(counted, each, 0.0) * scale

@@ -16,6 +16,18 @@ if TYPE_CHECKING:
     from amiss.detector import MCODE
 
 
+def _share_or_word(context: click.Context, option: click.Parameter, text: str) -> Any:
+    """What ``crossfit`` takes, from a word or a number."""
+    words: dict[str, Any] = {"yes": True, "no": False, "half": "half"}
+    try:
+        share = words[text] if text in words else float(text)
+    except ValueError:
+        share = -1.0
+    if share != "half" and not 0 <= share <= 1:
+        raise click.BadParameter("must be yes, no, half or a share between 0 and 1")
+    return share
+
+
 @click.command()
 @reading_options
 @click.option(
@@ -85,11 +97,11 @@ if TYPE_CHECKING:
 @click.option("--order", metavar="COL", multiple=True, help="Order of the chain: every output once.")
 @click.option(
     "--crossfit",
-    type=click.FloatRange(0, 1),
-    default=0.6,
+    default="0.6",
     show_default=True,
     metavar="SHARE",
-    help="Score rows by models that did not see them (1), that did (0), or by an average.",
+    callback=_share_or_word,
+    help="Score rows by models that did not see them (yes), that did (no), or by both, this share of the former.",
 )
 @click.option(
     "--scaling",

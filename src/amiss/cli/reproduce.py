@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 )
 @click.option("--methods", metavar="NAMES", help="Some of the methods, separated by commas.  [default: all]")
 @click.option("-o", "--output", required=True, metavar="DIR", help="Where results, table and figures go.")
+@click.option("--partial", is_flag=True, help="Compute nothing: show what is finished.")
 @click.option("--no-figures", is_flag=True, help="Draw nothing (matplotlib is not needed then).")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def reproduce(**options: Any) -> None:
@@ -38,6 +39,7 @@ def reproduce(**options: Any) -> None:
     amiss reproduce --data mulan --datasets yeast,birds --repeats 2 -o some  a minute
     """  # fmt: skip
     from amiss import progress
+    from amiss.errors import DataError
     from amiss.reproduce.cells import collected, jobs, run
     from amiss.reproduce.methods import METHODS
     from amiss.reproduce.paper import TABLE
@@ -47,8 +49,11 @@ def reproduce(**options: Any) -> None:
     methods = _chosen(options["methods"], METHODS, "--methods")
     data, folder = Path(options["data"]), Path(options["output"])
     todo = jobs(folder, datasets, options["repeats"])
-    run(data, todo, methods, progress.stages(not options["quiet"] and sys.stderr.isatty()))
+    if not options["partial"]:
+        run(data, todo, methods, progress.stages(not options["quiet"] and sys.stderr.isatty()))
     cells = list(collected(todo, methods))
+    if not cells:
+        raise DataError(f"{folder}: nothing is finished yet; leave out --partial to begin")
     text = markdown(cells, methods, _command(options))
     (folder / "table.md").write_text(text, encoding="utf-8")
     figures = [] if options["no_figures"] else _draw(data, folder, cells)

@@ -113,10 +113,12 @@ def measured(data: Dataset, job: Job, methods: Sequence[str]) -> dict[str, Resul
 
 
 def collected(todo: Sequence[Job], methods: Sequence[str]) -> Iterator[tuple[str, float, dict[str, list[Result]]]]:
-    """Results of each cell by method, over its repeats."""
+    """Results of each cell by method, over the repeats that all of them have."""
     cells: dict[tuple[str, float], dict[str, list[Result]]] = {}
     for job in todo:
         kept = job.kept()
+        if not all(method in kept for method in methods):
+            continue
         cell = cells.setdefault((job.dataset, job.percent), {method: [] for method in methods})
         for method in methods:
             cell[method].append(kept[method])
