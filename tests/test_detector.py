@@ -121,8 +121,8 @@ def test_messages_hold_no_cells():
     "parameters",
     [
         {"parents": "all"}, {"score": "sum"}, {"crossfit": "no"}, {"crossfit": 2}, {"scaling": "robust"},
-        {"parent_penalty": 0}, {"neighbor_space": "outputs"}, {"weighting": "mean"}, {"contamination": 0}, {"contamination": 0.7},
-        {"cv": 1}, {"cv": 2.5}, {"exclude": 1}, {"order": [3, 2, 1, 0]},
+        {"neighbor_space": "outputs"}, {"weighting": "mean"}, {"contamination": 0}, {"contamination": 0.7},
+        {"parent_penalty": 0}, {"cv": 1}, {"cv": 2.5}, {"exclude": 1}, {"order": [3, 2, 1, 0]},
         {"n_neighbors": 2.5}, {"n_neighbors": 0}, {"strengths": ()}, {"strengths": (0.0,)}, {"order": [0, 1]},
     ],
 )  # fmt: skip
