@@ -92,6 +92,12 @@ def test_the_command_speaks_json(amiss, tags):
     assert content["rates"] == [0.005, 0.01, 0.02, 0.04]
 
 
+def test_a_place_that_cannot_hold_the_picture_is_refused_before_the_work(amiss, tags):
+    done = amiss("evaluate", tags, "--outputs", "tag_*", "--plot", "nowhere/precision.png")
+    assert done.code == 2
+    assert "nowhere/precision.png: there is no such folder" in done.err
+
+
 def test_bad_shares_are_bad_input(amiss, tags):
     done = amiss("evaluate", tags, "--outputs", "tag_*", "--flips", "0.1,often")
     assert done.code == 2

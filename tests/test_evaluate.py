@@ -36,6 +36,31 @@ def test_injection_flips_exactly_what_it_says(shape, ratio, dimensionality, seed
     np.testing.assert_array_equal(again, perturbed)
 
 
+def test_the_draws_are_those_of_the_published_table():
+    """What an earlier version drew for complete outputs: the reported seeds mean the same flips."""
+    rng = np.random.default_rng(3)
+    rows = rng.choice(700, size=7, replace=False)
+    expected = np.zeros((700, 26))
+    for row in rows:
+        expected[row, rng.choice(26, size=3, replace=False)] = 1
+    perturbed, _ = inject(np.zeros((700, 26)), 0.01, 0.1, 3)
+    np.testing.assert_array_equal(perturbed, expected)
+
+
+@given(st.integers(0, 1000))
+def test_missing_outputs_are_never_flipped(seed):
+    rng = np.random.default_rng(seed)
+    Y = np.where(rng.random((40, 6)) < 0.5, np.nan, rng.integers(0, 2, (40, 6)))
+    Y[:3] = np.nan
+    perturbed, touched = inject(Y, 0.5, 0.4, seed)
+    np.testing.assert_array_equal(np.isnan(perturbed), np.isnan(Y))
+    changed = ((perturbed != Y) & ~np.isnan(Y)).sum(axis=1)
+    present = (~np.isnan(Y)).sum(axis=1)
+    np.testing.assert_array_equal(changed[touched], np.minimum(2, present[touched]))
+    assert (changed[~touched] == 0).all()
+    assert not touched[present == 0].any()
+
+
 def test_halves_are_rounded_up():
     perturbed, touched = inject(np.zeros((250, 10)), ratio=0.01, dimensionality=0.25, random_state=0)
     assert touched.sum() == 3

@@ -105,7 +105,7 @@ def test_a_stopped_run_goes_on_where_it_stopped(mulan, tmp_path):
     whole, halted = jobs(tmp_path / "whole", ["yeast"], 2), jobs(tmp_path / "halted", ["yeast"], 2)
     run(mulan, whole, QUICK, silent)
     run(mulan, halted[:3], QUICK, silent)
-    halted[3].file.with_suffix(".part").write_text("{")  # what a kill leaves
+    (halted[3].file.parent / f".{halted[3].file.name}.x7").write_text("{")  # what a kill leaves
     run(mulan, halted, QUICK, silent)
     assert [job.kept() for job in halted] == [job.kept() for job in whole]
 

@@ -58,8 +58,13 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     from amiss.baselines import lof_of
     from amiss.detector import MCODE
     from amiss.evaluate import measure
+    from amiss.files import refuse_bad_place
+    from amiss.report.plots import require_matplotlib
 
     shares = _shares(options["flips"])
+    if options["plot"] is not None:
+        require_matplotlib()
+        refuse_bad_place(Path(options["plot"]), files)
     data = read_table(files, options)
     detector = MCODE(n_jobs=options["jobs"], verbose=not options["quiet"] and sys.stderr.isatty())
     choice = measure(
@@ -135,9 +140,9 @@ def _as_json(choice: Choice) -> str:
 
 
 def _draw(choice: Choice, path: Path) -> None:
-    from amiss.report.plots import precision_at_rates
+    from amiss.report.plots import precision_at_rates, save
 
     n_rates = len(choice.rates)
     values = {name: choice.precision[number].reshape(-1, n_rates) for number, name in enumerate(choice.scores)}
     title = f"{choice.ratio:.1%} of the rows flipped, {'/'.join(map(str, choice.flips))} outputs each"
-    precision_at_rates(values, choice.rates, title).savefig(path, dpi=120)
+    save(precision_at_rates(values, choice.rates, title), path)

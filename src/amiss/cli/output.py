@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from typing import IO, Any
 from amiss.dataset import Dataset
 from amiss.detector import MCODE
 from amiss.errors import DataError
+from amiss.files import refuse_bad_place, whole_or_nothing
 from amiss.ranking import RankedRow, ranked_rows
 from amiss.readers.parquet import require_pyarrow
 
@@ -42,7 +41,7 @@ class Target:
         if kind == "parquet":
             require_pyarrow()
         if path != "-":
-            _refuse_bad_place(Path(path), inputs)
+            refuse_bad_place(Path(path), inputs)
         return cls(path, kind)
 
 
@@ -55,7 +54,7 @@ def write(target: Target, detector: MCODE, data: Dataset, n_reasons: int) -> Non
         "jsonl": _write_jsonl,
         "parquet": _write_parquet,
     }
-    with _standard_output() if target.is_stdout else _whole_or_nothing(Path(target.path)) as stream:
+    with _standard_output() if target.is_stdout else whole_or_nothing(Path(target.path)) as stream:
         writers[target.kind](stream, rows, n_reasons)
 
 
@@ -133,45 +132,3 @@ def _standard_output() -> Iterator[IO[bytes]]:
     sys.stdout.flush()
     yield sys.stdout.buffer
     sys.stdout.buffer.flush()
-
-
-def _refuse_bad_place(path: Path, inputs: tuple[str, ...]) -> None:
-    """Find out now, and not after an hour of work, that the list cannot be written."""
-    if path.is_dir():
-        raise DataError(f"{path}: this is a folder; name a file in it")
-    if not path.absolute().parent.is_dir():
-        raise DataError(f"{path}: there is no such folder; make it first")
-    if any(each != "-" and Path(each).resolve() == path.resolve() for each in inputs):
-        raise DataError(f"{path}: this is an input file; choose another name for the list")
-    handle, temporary = _temporary(path)
-    os.close(handle)
-    Path(temporary).unlink()
-
-
-def _temporary(path: Path) -> tuple[int, str]:
-    try:
-        return tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-@contextmanager
-def _whole_or_nothing(path: Path) -> Iterator[IO[bytes]]:
-    """A temporary file beside ``path`` that takes its name once everything is on the disk."""
-    handle, temporary = _temporary(path)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

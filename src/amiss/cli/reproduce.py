@@ -40,6 +40,8 @@ def reproduce(**options: Any) -> None:
     """  # fmt: skip
     from amiss import progress
     from amiss.errors import DataError
+    from amiss.files import refuse_bad_place, whole_or_nothing
+    from amiss.report.plots import require_matplotlib
     from amiss.reproduce.cells import collected, jobs, run
     from amiss.reproduce.methods import METHODS
     from amiss.reproduce.paper import TABLE
@@ -48,6 +50,10 @@ def reproduce(**options: Any) -> None:
     datasets = _chosen(options["datasets"], tuple(TABLE), "--datasets")
     methods = _chosen(options["methods"], METHODS, "--methods")
     data, folder = Path(options["data"]), Path(options["output"])
+    folder.mkdir(parents=True, exist_ok=True)
+    refuse_bad_place(folder / "table.md")
+    if not options["no_figures"]:
+        require_matplotlib()
     todo = jobs(folder, datasets, options["repeats"])
     if not options["partial"]:
         run(data, todo, methods, progress.stages(not options["quiet"] and sys.stderr.isatty()))
@@ -55,7 +61,8 @@ def reproduce(**options: Any) -> None:
     if not cells:
         raise DataError(f"{folder}: nothing is finished yet; leave out --partial to begin")
     text = markdown(cells, methods, _command(options))
-    (folder / "table.md").write_text(text, encoding="utf-8")
+    with whole_or_nothing(folder / "table.md") as stream:
+        stream.write(text.encode())
     figures = [] if options["no_figures"] else _draw(data, folder, cells)
     if not options["quiet"]:
         with readers_may_leave():
@@ -84,14 +91,15 @@ def _command(options: dict[str, Any]) -> str:
 
 
 def _draw(data: Path, folder: Path, cells: list[Cell]) -> list[Path]:
+    from amiss.report.plots import save
     from amiss.reproduce.figures import curves_of, projection
 
     written = []
     for dataset in dict.fromkeys(name for name, _, _ in cells):
         written.append(folder / f"tpar-{dataset}.png")
-        curves_of(dataset, cells).savefig(written[-1], dpi=120)
+        save(curves_of(dataset, cells), written[-1])
     smallest = min({name for name, _, _ in cells}, key=lambda name: sum(
         file.stat().st_size for file in (data / name).glob("*.arff*")))  # fmt: skip
     written.append(folder / f"rho-{smallest}.png")
-    projection(data, smallest).savefig(written[-1], dpi=120)
+    save(projection(data, smallest), written[-1])
     return written

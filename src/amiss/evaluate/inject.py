@@ -19,7 +19,9 @@ def inject(
 ) -> tuple[npt.NDArray[Any], Mask]:
     """Flip a share ``dimensionality`` of the outputs in a share ``ratio`` of the rows.
 
-    Both shares are rounded to whole numbers, halves up, at least one.
+    Both shares are rounded to whole numbers, halves up, at least one. A missing output (NaN) is never
+    flipped, nor counted: a row with missing outputs gets as many flips as a complete one, or all it
+    has, and one without any output is not chosen.
 
     Returns
     -------
@@ -34,11 +36,14 @@ def inject(
     """
     rng = np.random.default_rng(random_state)
     n_rows, n_outputs = Y.shape
-    rows = rng.choice(n_rows, size=rounded_share(ratio, n_rows), replace=False)
+    observed = Y == Y  # NaN is not itself
+    choosable = np.flatnonzero(observed.any(axis=1))
+    rows = rng.choice(choosable, size=min(rounded_share(ratio, n_rows), len(choosable)), replace=False)
     flips = rounded_share(dimensionality, n_outputs)
     perturbed = np.array(Y)
     for row in rows:
-        columns = rng.choice(n_outputs, size=flips, replace=False)
+        present = np.flatnonzero(observed[row])
+        columns = rng.choice(present, size=min(flips, len(present)), replace=False)
         perturbed[row, columns] = 1 - perturbed[row, columns]
     touched = np.zeros(n_rows, dtype=bool)
     touched[rows] = True

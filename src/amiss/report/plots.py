@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from amiss.errors import MissingDependencyError
+from amiss.files import whole_or_nothing
 from amiss.table import Floats, Mask
 
 if TYPE_CHECKING:
@@ -19,13 +22,23 @@ DASHES = ("-", "--", "-.", ":")
 ORDINARY, WRONG = "#9AA5B1", "#D55E00"
 
 
+def require_matplotlib() -> None:
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingDependencyError("pictures need matplotlib: pip install 'amiss[plot]'")
+
+
 def new_figure(**options: Any) -> Figure:
     """A figure that belongs to no window and no global state."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingDependencyError("pictures need matplotlib: pip install 'amiss[plot]'") from error
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
     return Figure(layout="constrained", **options)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a PNG file, whole or not at all."""
+    with whole_or_nothing(path) as stream:
+        figure.savefig(stream, format="png", dpi=120)
 
 
 def _literal(text: str) -> str:

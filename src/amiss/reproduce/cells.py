@@ -17,6 +17,7 @@ from amiss import __version__
 from amiss.dataset import Dataset
 from amiss.errors import DataError
 from amiss.evaluate import atpar, inject, tpar
+from amiss.files import whole_or_nothing
 from amiss.progress import Stages
 from amiss.reproduce.methods import score_rows
 from amiss.reproduce.paper import TABLE, load
@@ -59,9 +60,8 @@ class Job:
             "methods": {name: vars(result) for name, result in results.items()},
         }
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.file.with_suffix(".part")
-        temporary.write_text(json.dumps(content), encoding="utf-8")
-        temporary.replace(self.file)
+        with whole_or_nothing(self.file) as stream:
+            stream.write(json.dumps(content).encode())
 
 
 @dataclass(frozen=True)
