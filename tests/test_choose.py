@@ -10,13 +10,16 @@ from conftest import frame, make_table
 
 from amiss import MCODE
 from amiss.baselines import lof_of
-from amiss.evaluate import measure
+from amiss.errors import DataError
+from amiss.evaluate import Choice, measure, tpar
 from amiss.scores import SCORES
+from amiss.table import Table
 
 
 @pytest.fixture(scope="module")
 def choice():
-    X, Y = make_table(300, n_outputs=6)
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    Y = (X > 0).astype(float)
     return measure(MCODE(n_neighbors=30), X, Y, n_seeds=2, others={"lof": lof_of})
 
 
@@ -29,11 +32,71 @@ def test_every_score_is_measured_in_every_round(choice):
     assert choice.n_rows == 300
 
 
-def test_the_best_is_the_one_that_finds_most(choice):
-    means = choice.atpar[: len(SCORES)].mean(axis=(1, 2))
-    assert choice.best == SCORES[int(np.argmax(means))]
-    assert choice.best in choice.why
-    assert means.max() > choice.atpar[-1].mean()  # LOF knows nothing of conditions
+def made(**atpars):
+    """A choice from the ATPAR of each trial."""
+    trials = np.array([atpars.get(score, atpars["rest"]) for score in SCORES])[:, None, :]
+    return Choice(SCORES, (1,), trials, (0.01,), trials[..., None], 3, 300)
+
+
+def test_the_best_has_to_be_better_than_chance_explains():
+    assert made(prod=[0.9, 0.8, 0.9], rest=[0.2, 0.3, 0.1]).best == "prod"
+    assert made(flip=[0.9, 0.8, 0.9], rest=[0.2, 0.3, 0.1]).best == "flip"
+    unsure = made(prod=[1.0, 0.0, 0.6], rest=[0.0, 1.0, 0.5])
+    assert unsure.best == "flip"
+    assert "no score found flipped rows clearly better" in unsure.why
+    assert "no score found flipped rows clearly better" in made(rest=[0.5, 0.5]).why
+    assert "it found flipped rows best" in made(rw=[0.9, 0.8, 0.9], rest=[0.2, 0.3, 0.1]).why
+
+
+def test_the_ceiling_is_what_a_perfect_ranking_reaches(choice):
+    perfect = np.arange(300)[::-1].astype(float)
+    flipped = np.arange(300) < choice.n_flipped
+    assert choice.ceiling == [tpar(perfect, flipped, rate) for rate in choice.rates]
+
+
+def test_conditions_are_known_to_every_score_but_lof(choice):
+    assert (choice.atpar[: len(SCORES)].mean(axis=(1, 2)) > choice.atpar[-1].mean()).all()
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    X, Y = make_table(150)
+    shuffled = np.random.default_rng(1).permutation(150)
+    first = measure(MCODE(n_neighbors=20), X, Y, n_seeds=2)
+    second = measure(MCODE(n_neighbors=20), X[shuffled], Y[shuffled], n_seeds=2)
+    np.testing.assert_array_equal(first.atpar, second.atpar)
+
+
+def test_excluded_outputs_are_not_flipped():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    Y = np.column_stack([X[:, 0] > 0, rng.random((400, 2)) < 0.5]).astype(float)
+    found = measure(MCODE(n_neighbors=30, exclude=["y1", 2]), X, Y, n_seeds=2)
+    assert found.atpar.mean() > 0.8
+    by_skill = measure(MCODE(n_neighbors=30, exclude=0.3), X, Y, n_seeds=2)
+    assert by_skill.atpar.mean() > 0.8
+
+
+def test_a_sample_may_lack_an_output_and_look_like_an_identifier():
+    rng = np.random.default_rng(0)
+    n_rows = 200
+    Y = (rng.random((n_rows, 3)) < 0.4).astype(float)
+    Y[1:, 2] = np.nan
+    X = Table(np.column_stack([rng.normal(size=n_rows), np.arange(n_rows) % 60]), ("a", "ward"),
+              {1: tuple(f"w{i}" for i in range(60))})  # fmt: skip
+    MCODE().fit(X, Y)
+    found = measure(MCODE(n_neighbors=20), X, Y, n_seeds=2, most_rows=50)
+    assert np.isfinite(found.atpar).all()
+
+
+def test_unequal_lengths_are_refused_before_the_work():
+    X, Y = make_table(80)
+    for score in ("auto", "flip"):
+        with pytest.raises(DataError, match="X has 80 rows and Y has 60"):
+            MCODE(score=score).fit(X, Y[:60])
+
+
+def test_one_row_and_one_output_have_an_answer_too():
+    assert MCODE(score="auto").fit([[1.0]], [[1]]).score_ in SCORES
 
 
 def test_flips_of_several_outputs_are_rounds_of_their_own():

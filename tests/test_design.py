@@ -228,3 +228,21 @@ def test_of_many_values_some_ranks_are_remembered_and_the_rest_lies_between():
     assert len(encoding.knots[0][0]) <= 256
     exact = StandardScaler().fit_transform(rankdata(X, axis=0))
     np.testing.assert_allclose(encoding.transform(as_inputs(X)), exact, atol=0.02)
+
+
+def test_ranks_are_right_at_any_magnitude():
+    rng = np.random.default_rng(0)
+    tiny = 10 ** rng.uniform(-322, 0, size=(3000, 1))
+    assert np.isfinite(designed(tiny, "rank")).all()
+    np.testing.assert_allclose(designed(tiny, "rank"), designed(rankdata(tiny, axis=0), "rank"), atol=0.05)
+    wide = np.array([[-1e300], [1e-300], [1e-200], [1e-30], [1.0], [1e300]])
+    np.testing.assert_allclose(designed(wide, "rank"), designed(np.arange(6.0)[:, None], "rank"), atol=1e-12)
+
+
+def test_a_missing_number_stands_in_the_middle_whatever_the_unit():
+    values = np.random.default_rng(0).normal(size=(201, 1))
+    values[::5] = np.nan
+    plain, bent = designed(values, "rank"), designed(np.exp(9 * values), "rank")
+    np.testing.assert_allclose(plain, bent, atol=1e-12)
+    gone, present = plain[::5, 0], np.delete(plain[:, 0], np.arange(0, 201, 5))
+    assert abs((present < gone[0]).mean() - 0.5) < 0.02

@@ -80,6 +80,30 @@ def test_one_evidence_serves_every_score(table):
             np.testing.assert_array_equal(found.labels_, alone.labels_)
 
 
+def test_evidence_is_of_one_gathering_and_has_what_it_has(table):
+    X, Y = table
+    detector = MCODE(strengths=(1.0,), crossfit=False, score="prod")
+    first = detector.gather(X, Y)
+    with pytest.raises(ValueError, match="without folds"):
+        detector.set_params(crossfit=True).score_rows(first)
+    with pytest.raises(ValueError, match="score must be"):
+        detector.set_params(crossfit=False, score="sum").score_rows(first)
+    with pytest.raises(ValueError, match="chosen by fit"):
+        detector.set_params(score="auto").score_rows(first)
+    detector.set_params(score="prod").gather(X, Y)
+    with pytest.raises(ValueError, match="gathered other rows since"):
+        detector.score_rows(first)
+
+
+def test_a_change_of_neighbourhood_is_heeded(table):
+    X, Y = table
+    detector = MCODE(n_neighbors=30)
+    evidence = detector.gather(X, Y)
+    detector.score_rows(evidence)
+    found = detector.set_params(n_neighbors=10).score_rows(evidence).decision_scores_
+    np.testing.assert_array_equal(found, MCODE(n_neighbors=10).fit(X, Y).decision_scores_)
+
+
 @pytest.mark.parametrize("value", ["most", 1.5, -0.1, None])
 def test_a_crossfit_that_is_no_share_is_refused(table, value):
     with pytest.raises(ValueError, match="crossfit must be"):

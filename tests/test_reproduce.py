@@ -11,10 +11,11 @@ from conftest import make_table
 from amiss import MCODE
 from amiss.baselines import lof
 from amiss.design import fit_encoding
+from amiss.errors import DataError
 from amiss.evaluate import atpar, inject
 from amiss.progress import silent
 from amiss.reproduce.cells import RATES, Result, collected, jobs, run
-from amiss.reproduce.methods import METHODS, score_rows
+from amiss.reproduce.methods import METHODS, scores_by_method
 from amiss.reproduce.paper import PAPER_METHODS, TABLE, load
 from amiss.reproduce.table import as_good_as_the_best, markdown
 from amiss.table import Table
@@ -57,7 +58,7 @@ def test_the_table_is_the_papers():
 def test_each_method_is_what_its_name_says():
     X, Y = make_table(150)
     table = Table(X, tuple("abcde"))
-    found = score_rows(table, Y, METHODS)
+    found = scores_by_method(table, Y, METHODS)
     alone = {
         "I-PROD": MCODE(parents="none", score="prod", **PAPER),
         "M-PROD": MCODE(score="prod", **PAPER),
@@ -67,7 +68,7 @@ def test_each_method_is_what_its_name_says():
     }
     for name, detector in alone.items():
         np.testing.assert_array_equal(found[name], detector.fit(table, Y).decision_scores_)
-    np.testing.assert_allclose(found["LOF"], lof(table, Y, scaling="rank"), rtol=1e-9)
+    np.testing.assert_allclose(found["LOF"], lof(table, Y), rtol=1e-9)
     assert all(np.isfinite(scores).all() for scores in found.values())
 
 
@@ -77,10 +78,12 @@ def test_baselines_point_the_same_way():
     Y = (X > 0).astype(float)
     sure = int(np.argmax(np.abs(X).min(axis=1)))
     Y[sure] = 1 - Y[sure]
-    found = score_rows(Table(X, tuple("abc")), Y, ["cleanlab", "cleanlab softmin"])
+    found = scores_by_method(Table(X, tuple("abc")), Y, ["cleanlab", "cleanlab softmin"])
     assert all(np.argmax(scores) == sure for scores in found.values())
     design = fit_encoding(Table(X, tuple("abc")), "rank").transform(Table(X, tuple("abc")))
-    forest = score_rows(Table(X, tuple("abc")), (X > 0).astype(float), ["isolation forest"])["isolation forest"]
+    forest = scores_by_method(Table(X, tuple("abc")), (X > 0).astype(float), ["isolation forest"])[
+        "isolation forest"
+    ]
     assert np.corrcoef(forest, np.linalg.norm(design, axis=1))[0, 1] > 0.3
 
 
@@ -110,15 +113,45 @@ def test_a_stopped_run_goes_on_where_it_stopped(mulan, tmp_path):
     assert [job.kept() for job in halted] == [job.kept() for job in whole]
 
 
-def test_results_of_another_version_are_computed_anew(mulan, tmp_path):
+@pytest.mark.parametrize("change", [{"version": "0.0.0"}, {"settings": {"score": "'prod'"}}])
+def test_results_of_another_version_or_default_are_computed_anew(mulan, tmp_path, change):
     todo = jobs(tmp_path, ["yeast"], 1)[:1]
     run(mulan, todo, ["M-PROD"], silent)
     content = json.loads(todo[0].file.read_text())
-    content["version"], content["methods"]["M-PROD"]["atpar"] = "0.0.0", 77
+    content["methods"]["M-PROD"]["atpar"] = 77
+    content |= change
     todo[0].file.write_text(json.dumps(content))
     assert todo[0].kept() == {}
     run(mulan, todo, ["M-PROD"], silent)
     assert todo[0].kept()["M-PROD"].atpar <= 1
+
+
+def test_what_another_process_kept_meanwhile_stays(tmp_path):
+    first, second = jobs(tmp_path, ["yeast"], 1)[:1] * 2
+    first.keep({"LOF": Result(0.1, [0.0] * len(RATES))})
+    second.keep({"amiss": Result(0.2, [0.0] * len(RATES))})
+    assert set(first.kept()) == {"LOF", "amiss"}
+
+
+@pytest.mark.parametrize(
+    "content", ["[1]", '{"version": 1}', "{", '{"methods": [1], "version": "", "settings": 0}']
+)
+def test_files_of_others_are_told_from_ours(tmp_path, content):
+    job = jobs(tmp_path, ["yeast"], 1)[0]
+    job.file.parent.mkdir()
+    job.file.write_text(content)
+    if '"settings"' in content:
+        assert job.kept() == {}
+    else:
+        with pytest.raises(DataError, match="not a file of amiss reproduce"):
+            job.kept()
+
+
+def test_a_missing_dataset_is_told_before_the_work(mulan, tmp_path):
+    todo = jobs(tmp_path, ["yeast", "enron"], 1)
+    with pytest.raises(DataError, match="put Mulan's enron there"):
+        run(mulan, todo, QUICK, silent)
+    assert not list(tmp_path.rglob("*.json"))
 
 
 def results(*atpars):
@@ -198,7 +231,7 @@ def test_partial_shows_what_is_finished(amiss, mulan, tmp_path):
 def test_collected_has_every_repeat(tmp_path):
     todo = jobs(tmp_path, ["yeast"], 2)
     for job in todo:
-        job.keep({"amiss": Result(job.repeat / 2, [0.0])})
+        job.keep({"amiss": Result(job.repeat / 2, [0.0] * len(RATES))})
     ((dataset, percent, found), _) = collected(todo, ["amiss"])
     assert (dataset, percent) == ("yeast", 10)
     assert [result.atpar for result in found["amiss"]] == [0, 0.5]

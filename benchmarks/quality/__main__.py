@@ -22,7 +22,7 @@ from amiss.evaluate import atpar, inject
 from amiss.model import combined_log_odds, errors, log_rho
 from amiss.reproduce.paper import TABLE, load
 from amiss.table import Floats
-from amiss.weights import local_weights
+from amiss.weights import PRIOR_ERRORS, PRIOR_ROWS, local_weights
 
 FIRST_SEED = 1000
 Score = Callable[[MCODE, Evidence], Floats]
@@ -68,7 +68,9 @@ def _flip(surprise: Floats, error: Floats, chance: float = 1.0) -> Floats:
 
 
 def _steadied(error: Floats, k: int = 100) -> Floats:
-    return (k * error + 30 * error.mean(axis=0) + 0.5) / (k + 30.5)
+    """Nearly the default's: the mean of local errors stands for that of all rows."""
+    prior = PRIOR_ROWS * error.mean(axis=0) + PRIOR_ERRORS
+    return (k * error + prior) / (k + PRIOR_ROWS + PRIOR_ERRORS)
 
 
 def three_ranks(detector: MCODE, evidence: Evidence) -> Floats:

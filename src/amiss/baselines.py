@@ -14,7 +14,7 @@ from amiss.neighbors import NearestRows, Neighbors
 from amiss.table import Floats
 
 
-def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "block") -> Floats:
+def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "rank") -> Floats:
     """Local outlier factor of each row in the space of inputs and outputs; higher is more unusual.
 
     >>> rng = np.random.default_rng(0)
@@ -32,19 +32,20 @@ def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "block") -> F
 def lof_of(detector: MCODE) -> Floats:
     """Local outlier factor of each training row, from the neighbours a fitted detector has found already.
 
-    They are those of :func:`lof` if no output is missing and the detector's ``neighbor_space`` is "joint".
+    They are those of :func:`lof` if no output is missing, the scaling is the same and the detector's
+    ``neighbor_space`` is "joint".
     """
     reference = detector._reference
     if reference is None:
-        raise ValueError(f"score={detector.score!r} finds no neighbours; use score='lrw'")
-    return local_outlier_factor(reference.nearest, reference.neighbors)[detector._place]
+        raise ValueError(f"score={detector.score!r} finds no neighbours; use score='flip' or 'lrw'")
+    return local_outlier_factor(reference.nearest, reference.neighbors, detector.n_jobs)[detector._place]
 
 
-def local_outlier_factor(nearest: NearestRows, neighbors: Neighbors) -> Floats:
+def local_outlier_factor(nearest: NearestRows, neighbors: Neighbors, n_jobs: int = -1) -> Floats:
     """How much less dense it is around a row than around its neighbours (Breunig et al., 2000)."""
     if neighbors.shape[1] == 0:
         return np.ones(len(neighbors))
-    distances = nearest.distances(neighbors, n_jobs=-1)
+    distances = nearest.distances(neighbors, n_jobs=n_jobs)
     reach = np.maximum(distances, distances[:, -1][neighbors])
     density = 1 / (reach.mean(axis=1) + 1e-10)  # scikit-learn's guard for copies
     return np.asarray(density[neighbors].mean(axis=1) / density)

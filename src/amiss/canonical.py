@@ -39,6 +39,11 @@ def fingerprints(values: Matrix, seed: int) -> Fingerprints:
     return result
 
 
+def contents(inputs: Matrix, outputs: Matrix, seed: int) -> Fingerprints:
+    """Fingerprints of rows of inputs and outputs together."""
+    return fingerprints(inputs, seed) + fingerprints(outputs, seed + 1) * np.uint64(0x9E3779B97F4A7C15)
+
+
 def _mix(values: npt.NDArray[np.float64], salt: Fingerprints) -> Fingerprints:
     """The splitmix64 finaliser on value and salt; zero for a zero, one pattern for every NaN."""
     plain = np.where(np.isnan(values), np.nan, values + 0.0)

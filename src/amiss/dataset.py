@@ -106,6 +106,11 @@ def _first(values: Matrix, test: Any) -> tuple[int, int] | None:
     return divmod(int(np.argmax(found)), found.shape[1])
 
 
+def refuse_unequal_lengths(inputs: Table, outputs: Table) -> None:
+    if len(inputs) != len(outputs):
+        raise DataError(f"X has {len(inputs)} rows and Y has {len(outputs)}; inconsistent numbers of samples")
+
+
 def differences(names: Sequence[str], expected: Sequence[str]) -> tuple[list[str], list[str]]:
     """Which expected names are missing, and which names were not expected."""
     have, want = set(names), set(expected)

@@ -13,6 +13,8 @@ def rounded_share(share: float, count: int) -> int:
     >>> rounded_share(0.01, 50), rounded_share(0.01, 649), rounded_share(0.29, 50)
     (1, 6, 15)
     """
+    if not 0 < share <= 1:
+        raise ValueError(f"a share must be above 0 and at most 1; got {share!r}")
     # A hair above one half: 0.29 * 50 is 14.499999999999998 in floating point.
     return max(1, int(np.floor(share * count + 0.5 + 1e-9)))
 

@@ -4,8 +4,8 @@ Inputs and outputs share one penalty and one distance, so their scales matter. B
 both blocks comparable energy: counts that are mostly zero become logarithms in rows of unit
 length, everything else is standardised and divided by the square root of the number of such
 columns (constant ones apart), outputs stay 0 and 1. Rank scaling (the default) is block scaling in
-which a number stands for its rank among the column's values, so that neither a skewed column nor
-its unit matters.
+which, unless the table is mostly zeros, a number stands for its rank among the column's values, so
+that neither a skewed column nor its unit matters; a missing one stands in the middle.
 
 What decides is the content, never the container: the same numbers as a dense array or as a
 sparse matrix end up in the same storage with the same values.
@@ -94,7 +94,7 @@ class Encoding:
             scaled.eliminate_zeros()
             return _clipped(scaled, FURTHEST)
         with np.errstate(over="ignore"):
-            scaled = (_ranks(raw / self.unit, self.knots) - self.centre) * self.scale
+            scaled = (_ranks(raw, self.knots) / self.unit - self.centre) * self.scale
         return np.ascontiguousarray(_clipped(scaled, FURTHEST))
 
 
@@ -103,7 +103,7 @@ def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
     if scaling not in SCALINGS:
         raise ValueError(f"scaling must be one of {', '.join(SCALINGS)}; got {scaling!r}")
     levels = {column: tuple(names) for column, names in table.levels.items()}
-    _refuse_identifiers(table, levels)
+    _refuse_identifiers(table)
     large = [column for column in sorted(levels) if len(levels[column]) > 2]
     missing = _count_nans(table.values)
     indicated = tuple(int(column) for column in np.flatnonzero(missing))
@@ -115,14 +115,15 @@ def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
     is_number[: len(plain)] = [column not in levels for column in plain]
     n_cells = len(table) * len(columns)
     n_filled = _count_nonzeros(table.values) + len(table) * len(large)
+    stored_sparse = bool(n_filled < SPARSE_STORAGE * n_cells)
     first = Encoding(
         names=table.names,
         levels=levels,
-        means=_means(table.values),
+        means=_means(table.values) if stored_sparse or scaling != "rank" else _medians(table.values),
         indicated=indicated,
         columns=tuple(columns),
         scaling=scaling,
-        stored_sparse=bool(n_filled < SPARSE_STORAGE * n_cells),
+        stored_sparse=stored_sparse,
         counts=np.zeros(len(columns), dtype=bool),
         unit=np.ones(len(columns)),
         centre=np.zeros(len(columns)),
@@ -152,18 +153,14 @@ def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:
     treated = _unit_rows(_logarithms(raw, counts), counts) if counts.any() else raw
     unit, centre, scale = np.ones(n_columns), np.zeros(n_columns), np.ones(n_columns)
     rest = ~counts
+    knots = encoding.knots
+    if scaling == "rank" and not sparse.issparse(treated):  # among mostly zeros ranks say little
+        knots = tuple(_knots(values) if rest[column] else NOT_RANKED for column, values in enumerate(treated.T))
+        treated = _ranks(treated, knots)
     largest = _largest(treated)
     unit[rest] = np.where(largest > 0, largest, 1.0)[rest]
-    knots = encoding.knots
     if scaling in ("rank", "block", "standard") and rest.any():
-        if scaling == "rank" and not sparse.issparse(treated):  # among mostly zeros ranks say little
-            treated = treated / unit
-            knots = tuple(
-                _knots(values) if rest[column] else NOT_RANKED for column, values in enumerate(treated.T)
-            )
-            mean, deviation = _moments(_ranks(treated, knots), np.ones(n_columns))
-        else:
-            mean, deviation = _moments(treated, unit)
+        mean, deviation = _moments(treated, unit)
         steady = deviation <= 1e-13 * np.maximum(np.abs(mean), 1e-300)
         spread = np.where(steady, 0.0, 1.0 / np.where(steady, 1.0, deviation))
         centre[rest], scale[rest] = mean[rest], spread[rest]
@@ -195,14 +192,18 @@ def visible_outputs(parents: str, n_outputs: int, order: Sequence[int] | None) -
     return place[:, None] < place[None, :]
 
 
-def _refuse_identifiers(table: Table, levels: dict[int, tuple[str, ...]]) -> None:
-    for column in levels:
-        present = len(np.unique(table.column(column)))
-        if present > MANY_LEVELS and 2 * present > len(table):
-            raise DataError(
-                f"{table.files}input column {shown(table.names[column])} holds {present} different texts in "
-                f"{len(table)} rows and looks like an identifier; make it the id (--id) or drop it (--drop)"
-            )
+def identifiers(table: Table) -> dict[int, int]:
+    """Columns of texts that are nearly all different, and how many texts each holds."""
+    present = {column: len(np.unique(table.column(column))) for column in table.levels}
+    return {column: count for column, count in present.items() if count > MANY_LEVELS and 2 * count > len(table)}
+
+
+def _refuse_identifiers(table: Table) -> None:
+    for column, count in identifiers(table).items():
+        raise DataError(
+            f"{table.files}input column {shown(table.names[column])} holds {count} different texts in "
+            f"{len(table)} rows and looks like an identifier; make it the id (--id) or drop it (--drop)"
+        )
 
 
 def _expanded(table: Table, encoding: Encoding) -> Matrix:
@@ -273,6 +274,13 @@ def _means(values: Matrix) -> Floats:
     return total / present * unit
 
 
+def _medians(values: Matrix) -> Floats:
+    """A middle value of each column's present ones, 0 where there are none."""
+    dense = values.toarray() if sparse.issparse(values) else values
+    empty = np.isnan(dense).all(axis=0)
+    return np.where(empty, 0.0, np.nanquantile(np.where(empty, 0.0, dense), 0.5, axis=0, method="lower"))
+
+
 def _largest(values: Matrix) -> Floats:
     """Largest magnitude in each column, missing values apart."""
     if sparse.issparse(values):
@@ -314,9 +322,25 @@ def _ranks(values: Floats, knots: Sequence[Knots]) -> Floats:
         return values
     result = np.array(values)
     for column, (at, ranks) in enumerate(knots):
-        if len(at):
-            result[:, column] = np.interp(values[:, column], at, ranks)
+        if len(at) > 1:
+            result[:, column] = _interpolated(values[:, column], at, ranks)
+        elif len(at):
+            result[:, column] = ranks[0]
     return result
+
+
+def _interpolated(values: Floats, at: Floats, ranks: Floats) -> Floats:
+    """Like ``np.interp``, but exact for neighbouring knots of any magnitude: no slope overflows.
+
+    >>> _interpolated(np.array([-1.0, 5e-301, 1.0, 1e10]), np.array([0, 1e-300, 1e10]), np.array([0, 0.6, 1]))
+    array([0. , 0.3, 0.6, 1. ])
+    """
+    values = np.clip(values, at[0], at[-1])
+    below = np.clip(np.searchsorted(at, values, side="right") - 1, 0, len(at) - 2)
+    low, high = at[below], at[below + 1]
+    size = np.maximum(np.abs(low), np.abs(high))
+    share = (values / size - low / size) / (high / size - low / size)
+    return np.asarray(ranks[below] + share * (ranks[below + 1] - ranks[below]))
 
 
 def _sparse_counts(raw: Matrix, is_number: Mask) -> Mask:

@@ -14,14 +14,14 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from amiss import progress
 from amiss.approximate_neighbors import Search, row_search
-from amiss.canonical import fingerprints
+from amiss.canonical import contents
 from amiss.convert import are_label_lists
-from amiss.dataset import as_inputs, as_outputs, matched
+from amiss.dataset import as_inputs, as_outputs, matched, refuse_unequal_lengths
 from amiss.decide import threshold_for_share
 from amiss.design import SCALINGS, Encoding, Scaling, fit_encoding, joint, visible_outputs
 from amiss.errors import DataError, listed, shown
 from amiss.estimators import fit_classifiers
-from amiss.evaluate.choose import choose_score
+from amiss.evaluate.choose import Choice, choose_score
 from amiss.folds import Folds, averaged_over_copies, stratified_folds
 from amiss.missing import Expectations, base_rates
 from amiss.model import ConditionalModel, Crossfit, Fit, combined_log_odds, errors, fit_logistic, log_rho, rho
@@ -55,7 +55,9 @@ class Evidence:
     design: Matrix
     Y: Floats
     fit: Fit
+    token: object
     found: tuple[NearestRows, Neighbors] | None = None
+    found_by: tuple[object, ...] = ()  # the settings of that search
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     score : {"flip", "lrw", "rw", "prod", "auto"}, default="flip"
         "flip" is the evidence that outputs were flipped, Σ log(1 + (1 - rho_i) / (d (rho_i + 1/w_i)))
         (:mod:`amiss.scores`). The others are the paper's -Σ w_i log rho_i with weights from each
-        row's neighbourhood, from all rows, or none. "auto" flips outputs of the table itself, sees
-        which score finds them, and takes that one; ``score_`` and ``choice_`` say which, and why.
+        row's neighbourhood, from all rows, or none (the paper's weights are weighting="error").
+        "auto" flips outputs of the table itself, sees which score finds them, and takes that one;
+        ``score_`` and ``choice_`` say which, and why.
     weighting : {"sqrt", "error", "brier"}, default="sqrt"
         What a weight of "lrw" and "rw" is the inverse of: the square root of the mean error, the
         mean error (the paper's), or the mean squared error.
@@ -103,9 +106,10 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     strengths : sequence of float
         L2 strengths to choose from by cross-validated log-loss, for each output by itself. The
         objective is the sum over rows of the log-loss plus strength/2 times the squared length of
-        the coefficients (see ``parent_penalty``).
+        the coefficients, those of inputs counting ``parent_penalty`` times less.
     parent_penalty : float, default=4.0
-        How many times more the coefficients of other outputs are penalised than those of inputs.
+        How many times more the coefficients of other outputs are penalised than those of inputs. The
+        strength is that of the outputs; inputs have strength / parent_penalty.
     cv : int, default=5
         Number of folds.
     base_estimator : classifier with ``predict_proba``, default=None
@@ -207,7 +211,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             rows, if no output was missing in the fit, by its base rate).
         """
         self._check_parameters()
-        self.choice_ = choose_score(self, X, Y) if self.score == "auto" else None
+        self.choice_: Choice | None = choose_score(self, X, Y) if self.score == "auto" else None
         return self.score_rows(self.gather(X, Y))
 
     def gather(self, X: Any, Y: Any) -> Evidence:
@@ -216,13 +220,13 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self._label_lists = are_label_lists(Y)
         inputs, outputs = as_inputs(X), as_outputs(Y)
         validate_data(self, X=inputs if isinstance(X, (list, tuple)) else X, skip_check_array=True)
-        _check_lengths(inputs, outputs)
+        refuse_unequal_lengths(inputs, outputs)
         _refuse_unobserved(outputs)
         self.input_names_, self.output_names_ = inputs.names, outputs.names
         self._named = inputs.named, outputs.named
 
         # In the order of their content, so that nothing depends on the order rows came in.
-        content = self._content(inputs, outputs)
+        content = contents(inputs.values, outputs.values, _seed(self.random_state))
         order = np.argsort(content, kind="stable")
         inputs, outputs, content = inputs.take(order), outputs.take(order), content[order]
 
@@ -231,15 +235,22 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         fit = self._fit_models(design, Y_sorted, self._folds(Y_sorted))
         if fit.out_of_fold is not None:
             fit = replace(fit, out_of_fold=averaged_over_copies(fit.out_of_fold, content))
-        return Evidence(order, design, Y_sorted, fit)
+        self._token = object()
+        return Evidence(order, design, Y_sorted, fit, self._token)
 
     def score_rows(self, evidence: Evidence) -> MCODE:
-        """Score the rows of what this detector has gathered; its parameters for scoring may have changed since."""
-        if self.score == "auto":
-            assert self.choice_ is not None
-            self.score_: Score = self.choice_.best
-        else:
-            self.score_ = self.score
+        """Score the rows of what this detector gathered last, by its parameters as they are now."""
+        self._check_parameters()
+        if evidence.token is not self._token:
+            raise ValueError("this detector has gathered other rows since; gather these again")
+        if self.crossfit and evidence.fit.out_of_fold is None:
+            raise ValueError("the rows were gathered without folds; gather them again with this crossfit")
+        if self.score != "auto":
+            self.choice_ = None
+        chosen = getattr(self, "choice_", None)
+        if self.score == "auto" and chosen is None:
+            raise ValueError("score='auto' is chosen by fit; name a score")
+        self.score_: Score = self.score if chosen is None else chosen.best  # type: ignore[assignment]  # not "auto"
         log_odds = combined_log_odds(evidence.fit, self.crossfit)
         self._score_training_rows(evidence, log_odds)
         self.threshold_ = threshold_for_share(self.decision_scores_, self.contamination)
@@ -314,17 +325,12 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             raise ValueError("exclude must be a list of outputs, or a float that is the lowest skill to include")
         if not len(self.strengths) or not all(1e-30 <= strength <= 1e30 for strength in self.strengths):
             raise ValueError("strengths must be numbers between 1e-30 and 1e30, at least one")
-        if not 1e-6 <= self.parent_penalty <= 1e6:
+        if not (isinstance(self.parent_penalty, Real) and 1e-6 <= self.parent_penalty <= 1e6):
             raise ValueError(f"parent_penalty must be between 1e-6 and 1e6; got {self.parent_penalty!r}")
         if self.base_estimator is not None and not hasattr(self.base_estimator, "predict_proba"):
             raise ValueError(
                 "base_estimator must have predict_proba; wrap it in CalibratedClassifierCV to give it one"
             )
-
-    def _content(self, inputs: Table, outputs: Table) -> npt.NDArray[np.uint64]:
-        seed = _seed(self.random_state)
-        both = fingerprints(inputs.values, seed), fingerprints(outputs.values, seed + 1)
-        return both[0] + both[1] * np.uint64(0x9E3779B97F4A7C15)
 
     def _folds(self, Y: Floats) -> Folds | None:
         choosing = self.base_estimator is None and len(set(self.strengths)) > 1
@@ -428,10 +434,11 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def _found(self, evidence: Evidence) -> tuple[NearestRows, Neighbors]:
         """Who is near whom among the rows of the fit; found once."""
-        if evidence.found is None:
+        settings = self.n_neighbors, self.neighbor_space, self.neighbor_search
+        if evidence.found is None or evidence.found_by != settings:
             space = self._space(evidence.design, self._expectations.filled(evidence.design, evidence.Y))
             nearest = row_search(space, self.neighbor_search, self.n_neighbors, self.n_jobs)
-            evidence.found = nearest, self._neighbors(nearest, None)
+            evidence.found, evidence.found_by = (nearest, self._neighbors(nearest, None)), settings
         return evidence.found
 
     def _local_weights(self, reference: _Reference, near: Neighbors) -> Floats:
@@ -457,7 +464,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         inputs = matched(as_inputs(X), self.input_names_, "x", self._named[0])
         outputs = as_outputs(Y, self.output_names_, self._label_lists)
         outputs = matched(outputs, self.output_names_, "y", self._named[1])
-        _check_lengths(inputs, outputs)
+        refuse_unequal_lengths(inputs, outputs)
         encoding: Encoding = self._encoding
         return encoding.transform(inputs), np.asarray(outputs.values)
 
@@ -469,11 +476,6 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def _check_lengths(inputs: Table, outputs: Table) -> None:
-    if len(inputs) != len(outputs):
-        raise DataError(f"X has {len(inputs)} rows and Y has {len(outputs)}; inconsistent numbers of samples")
 
 
 def _refuse_unobserved(outputs: Table) -> None:

@@ -27,7 +27,8 @@ class OutputQuality:
     log_loss, base_log_loss : mean of -log rho, and the same for the base rate alone
     skill : 1 - log_loss / base_log_loss; 0 is no better than the base rate, 1 is perfect
     auc : area under the ROC curve (NaN for an output with one value only)
-    weight : weight in the score; for local weights their mean
+    weight : weight in the score (for "flip" the inverse of the mean error, which bounds its part); for
+        local weights their mean
     excluded : whether the output is left out of the score
     """
 

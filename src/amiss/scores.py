@@ -6,11 +6,12 @@ PROD has w = 1, RW the global weights, LRW the local ones: the paper's. Ours is 
 
     Score(n) = Σ_i log(1 + (1 - rho[n, i]) / (d (rho[n, i] + 1 / w_i(n))))
 
-the logarithm of a likelihood ratio (but for a constant). If each of the d outputs had been flipped
-with a chance of 1/d, the value that stands there would have a chance of 1 - rho where it was
-flipped. Where it was not, its chance is what the model gives it, rho, plus the mean error 1/w_i(n)
-of that output thereabouts, which is there whatever the model believes. So no output adds more than
-its reliability warrants, a single sure flip counts fully, and several unsure ones add up.
+the logarithm of a likelihood ratio (but for a constant): the odds are 1 to d that an output was
+flipped, for each of the d outputs (left out of the score or not) by itself. Where it was, the value
+that stands there has a chance of 1 - rho. Where it was not, its chance is what the model gives it,
+rho, plus the mean error 1/w_i(n) of that output thereabouts, which is there whatever the model
+believes. So no output adds more than its reliability warrants, a single sure flip counts fully, and
+several unsure ones add up.
 
 For a row with missing outputs the sum over the observed ones is multiplied by (outputs) / (observed
 outputs), so that rows compare; for a complete row it is the sum, exactly.

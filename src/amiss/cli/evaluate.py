@@ -49,8 +49,8 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """Flip outputs of a table on purpose, and see which score finds them.
 
     FILE is read as by amiss find. The table may hold errors already; nobody needs to know them. A row
-    that was not flipped counts as a false alert even if it is wrong, so the precisions are lower bounds
-    for a table in which --ratio of the rows have such flips.
+    that was not flipped counts as a false alert even if it is wrong, so the precisions tend to be too
+    low for a table in which --ratio of the rows have such flips.
 
     \b
     amiss evaluate photos.csv --outputs 'tag_*' --id photo --plot precision.png
@@ -64,6 +64,8 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     shares = _shares(options["flips"])
     if options["plot"] is not None:
         require_matplotlib()
+        if Path(options["plot"]).suffix.lower() != ".png":
+            raise click.BadParameter("must end in .png", param_hint="--plot")
         refuse_bad_place(Path(options["plot"]), files)
     data = read_table(files, options)
     detector = MCODE(n_jobs=options["jobs"], verbose=not options["quiet"] and sys.stderr.isatty())
@@ -100,10 +102,11 @@ def _shares(text: str) -> list[float]:
 def _text(choice: Choice, n_rows: int) -> str:
     """Precision of each score at each alert rate, and which to take."""
     of = f" (drawn from {n_rows})" if choice.n_rows < n_rows else ""
+    ceiling = "".join(f"{value:8.2f}" for value in choice.ceiling)
     flips = ", ".join(map(str, choice.flips))
     rates = "".join(f"{rate:>8.1%}" for rate in choice.rates)
     lines = [
-        f"{choice.n_rows} rows{of}; {choice.ratio:.1%} of them flipped; outputs a row: {flips}; "
+        f"{choice.n_rows} rows{of}; {choice.n_flipped} of them flipped; outputs a row: {flips}; "
         f"{choice.atpar.shape[2]} trials each.",
         "",
         f"{'':9}{'precision among the top':^{len(rates)}}   {'up to 1.0%, by flips a row'}",
@@ -113,7 +116,12 @@ def _text(choice: Choice, n_rows: int) -> str:
         at_rates = "".join(f"{value:8.2f}" for value in choice.precision[number].mean(axis=(0, 1)))
         by_flips = "".join(f"{value:8.2f}" for value in choice.atpar[number].mean(axis=1))
         lines.append(f"{name:9}{at_rates}   {by_flips}")
-    lines += ["", f"Best here: {choice.why}.", f"To use it: amiss find … --score {choice.best}"]
+    lines += [
+        f"{'at most':9}{ceiling}",
+        "",
+        f"Best here: {choice.why}.",
+        f"To use it: amiss find … --score {choice.best}",
+    ]
     return "\n".join(lines)
 
 
@@ -124,7 +132,10 @@ def _as_json(choice: Choice) -> str:
         {
             "best": choice.best,
             "rows": choice.n_rows,
-            "ratio": choice.ratio,
+            "flipped": choice.n_flipped,
+            "trials": choice.atpar.shape[1] * choice.atpar.shape[2],
+            "because": choice.why,
+            "at_most": [round(value, 6) for value in choice.ceiling],
             "flips": list(choice.flips),
             "rates": list(choice.rates),
             "scores": {
@@ -144,5 +155,8 @@ def _draw(choice: Choice, path: Path) -> None:
 
     n_rates = len(choice.rates)
     values = {name: choice.precision[number].reshape(-1, n_rates) for number, name in enumerate(choice.scores)}
-    title = f"{choice.ratio:.1%} of the rows flipped, {'/'.join(map(str, choice.flips))} outputs each"
+    counts = "/".join(map(str, choice.flips))
+    title = (
+        f"{choice.n_flipped} of {choice.n_rows} rows flipped, {counts} outputs each; whiskers: spread over trials"
+    )
     save(precision_at_rates(values, choice.rates, title), path)

@@ -188,6 +188,8 @@ def _print(detector: MCODE, data: Dataset, target: Target | None, options: dict[
     if options["as_json"]:
         click.echo(terminal.as_json(detector, data, top, options["reasons"], options["quality"]))
         return
+    if to_stdout and detector.choice_ is not None:
+        click.echo(f"Score: {detector.choice_.why}.", err=True)
     if not to_stdout:
         click.echo(terminal.summary(detector, data))
         click.echo(terminal.top_table(detector, data, top, options["reasons"]))

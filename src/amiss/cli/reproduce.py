@@ -50,8 +50,11 @@ def reproduce(**options: Any) -> None:
     datasets = _chosen(options["datasets"], tuple(TABLE), "--datasets")
     methods = _chosen(options["methods"], METHODS, "--methods")
     data, folder = Path(options["data"]), Path(options["output"])
-    folder.mkdir(parents=True, exist_ok=True)
-    refuse_bad_place(folder / "table.md")
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder}: this is a file; name a folder")
+    if not options["partial"]:
+        folder.mkdir(parents=True, exist_ok=True)
+        refuse_bad_place(folder / "table.md")
     if not options["no_figures"]:
         require_matplotlib()
     todo = jobs(folder, datasets, options["repeats"])
@@ -63,10 +66,11 @@ def reproduce(**options: Any) -> None:
     text = markdown(cells, methods, _command(options))
     with whole_or_nothing(folder / "table.md") as stream:
         stream.write(text.encode())
-    figures = [] if options["no_figures"] else _draw(data, folder, cells)
-    if not options["quiet"]:
-        with readers_may_leave():
+    with readers_may_leave():
+        if not options["quiet"]:
             click.echo(text)
+        figures = [] if options["no_figures"] else _draw(data, folder, cells, not options["partial"])
+        if not options["quiet"]:
             click.echo("Written: " + ", ".join(map(str, [folder / "table.md", *figures])))
 
 
@@ -90,16 +94,21 @@ def _command(options: dict[str, Any]) -> str:
     return " ".join([*words, f"--repeats {options['repeats']}", "-o DIR"])
 
 
-def _draw(data: Path, folder: Path, cells: list[Cell]) -> list[Path]:
+def _draw(data: Path, folder: Path, cells: list[Cell], fitting: bool) -> list[Path]:
+    """The curves of each dataset and, ``fitting`` its models once more, the projection of the smallest."""
     from amiss.report.plots import save
     from amiss.reproduce.figures import curves_of, projection
+    from amiss.reproduce.paper import files
 
     written = []
     for dataset in dict.fromkeys(name for name, _, _ in cells):
         written.append(folder / f"tpar-{dataset}.png")
         save(curves_of(dataset, cells), written[-1])
-    smallest = min({name for name, _, _ in cells}, key=lambda name: sum(
-        file.stat().st_size for file in (data / name).glob("*.arff*")))  # fmt: skip
-    written.append(folder / f"rho-{smallest}.png")
-    save(projection(data, smallest), written[-1])
+    if fitting:
+        smallest = min(
+            {name for name, _, _ in cells},
+            key=lambda name: sum(file.stat().st_size for file in files(data, name)[0]),
+        )
+        written.append(folder / f"rho-{smallest}.png")
+        save(projection(data, smallest), written[-1])
     return written

@@ -87,6 +87,7 @@ def as_json(detector: MCODE, data: Dataset, n_rows: int, n_reasons: int, quality
         "flagged": int(detector.labels_.sum()),
         "threshold": float(f"{detector.threshold_:.6g}"),
         "score": detector.score_,
+        **({} if detector.choice_ is None else {"because": detector.choice_.why}),
         "top": [record(row) for row in ranked_rows(detector, data, n_reasons, n_rows)],
     }
     if quality:

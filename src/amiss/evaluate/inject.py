@@ -35,6 +35,7 @@ def inject(
     (1, 1)
     """
     rng = np.random.default_rng(random_state)
+    Y = np.asarray(Y)
     n_rows, n_outputs = Y.shape
     observed = Y == Y  # NaN is not itself
     choosable = np.flatnonzero(observed.any(axis=1))

@@ -10,8 +10,10 @@ from amiss.table import Floats, Mask
 
 def _precisions(scores: Floats, is_outlier: Mask) -> Floats:
     """Precision among the top 1, 2, … rows; ties are broken by row order."""
-    ranking = np.argsort(-np.asarray(scores), kind="stable")
-    hits = np.cumsum(np.asarray(is_outlier, dtype=bool)[ranking])
+    values, wrong = np.asarray(scores, dtype=float), np.asarray(is_outlier, dtype=bool)
+    if values.ndim != 1 or values.shape != wrong.shape:
+        raise ValueError(f"scores and is_outlier must be of one length; got {values.shape} and {wrong.shape}")
+    hits = np.cumsum(wrong[np.argsort(-values, kind="stable")])
     return hits / np.arange(1, len(hits) + 1)
 
 

@@ -10,17 +10,19 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from amiss import __version__
 from amiss.dataset import Dataset
+from amiss.detector import MCODE
 from amiss.errors import DataError
 from amiss.evaluate import atpar, inject, tpar
 from amiss.files import whole_or_nothing
 from amiss.progress import Stages
-from amiss.reproduce.methods import score_rows
-from amiss.reproduce.paper import TABLE, load
+from amiss.reproduce.methods import refuse_missing_dependencies, scores_by_method
+from amiss.reproduce.paper import TABLE, files, load
 from amiss.table import Floats
 
 RATIO = 0.01
@@ -37,31 +39,37 @@ class Job:
     file: Path
 
     def kept(self) -> dict[str, Result]:
-        """What is there of earlier runs of this version."""
+        """What is there of earlier runs of this version with these settings."""
         if not self.file.exists():
             return {}
         try:
             content = json.loads(self.file.read_text(encoding="utf-8"))
-            if content["version"] != __version__:
+            if (content["version"], content["settings"]) != (__version__, settings()):
                 return {}
-            return {name: Result(entry["atpar"], entry["tpar"]) for name, entry in content["methods"].items()}
-        except (ValueError, KeyError, TypeError) as error:
+            return {name: Result.of(entry) for name, entry in content["methods"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(
                 f"{self.file}: not a file of amiss reproduce; delete it, or choose another -o"
             ) from error
 
     def keep(self, results: dict[str, Result]) -> None:
-        """Write the file whole or not at all."""
+        """Add to the file, which is written whole or not at all."""
         content = {
             "dataset": self.dataset,
             "percent": self.percent,
             "seed": self.repeat,
             "version": __version__,
-            "methods": {name: vars(result) for name, result in results.items()},
+            "settings": settings(),
+            "methods": {name: vars(result) for name, result in {**self.kept(), **results}.items()},
         }
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with whole_or_nothing(self.file) as stream:
             stream.write(json.dumps(content).encode())
+
+
+def settings() -> dict[str, str]:
+    """What the detector does by default: results made with other settings are not kept."""
+    return {name: repr(value) for name, value in sorted(MCODE().get_params().items())}
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,13 @@ class Result:
 
     atpar: float
     tpar: list[float]
+
+    @classmethod
+    def of(cls, entry: dict[str, Any]) -> Result:
+        result = cls(float(entry["atpar"]), [float(value) for value in entry["tpar"]])
+        if len(result.tpar) != len(RATES):
+            raise ValueError("another number of alert rates")
+        return result
 
 
 def jobs(folder: Path, datasets: Sequence[str], repeats: int) -> list[Job]:
@@ -88,18 +103,22 @@ def run(data: Path, todo: Sequence[Job], methods: Sequence[str], stages: Stages)
     if not missing:
         return
     loaded: dict[str, Dataset] = {}
-    cost = {name: _size(data, name) for name in {job.dataset for job, _ in missing}}
+    datasets = {job.dataset for job, _ in missing}
+    for name in datasets:
+        files(data, name)  # find out now that one is not there
+    refuse_missing_dependencies({method for _, wanted in missing for method in wanted})
+    cost = {name: _size(data, name) for name in datasets}
     with stages("cells", sum(cost[job.dataset] for job, _ in missing)) as advance:
         for job, wanted in missing:
             if job.dataset not in loaded:
                 loaded = {job.dataset: load(data, job.dataset)}
-            job.keep({**job.kept(), **measured(loaded[job.dataset], job, wanted)})
+            job.keep(measured(loaded[job.dataset], job, wanted))
             advance(cost[job.dataset])
 
 
 def _size(data: Path, dataset: str) -> int:
     """Megabytes of a dataset, by which the time left is judged."""
-    return 1 + sum(file.stat().st_size for file in (data / dataset).glob("*.arff*")) // 2**20
+    return 1 + sum(file.stat().st_size for file in files(data, dataset)[0]) // 2**20
 
 
 def measured(data: Dataset, job: Job, methods: Sequence[str]) -> dict[str, Result]:
@@ -108,7 +127,7 @@ def measured(data: Dataset, job: Job, methods: Sequence[str]) -> dict[str, Resul
     Y, flipped = inject(clean, RATIO, job.percent / 100, job.repeat)
     return {
         method: Result(atpar(scores, flipped, RATIO), [tpar(scores, flipped, rate) for rate in RATES])
-        for method, scores in score_rows(data.X, Y, methods).items()
+        for method, scores in scores_by_method(data.X, Y, methods).items()
     }
 
 

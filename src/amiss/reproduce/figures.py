@@ -33,9 +33,9 @@ def curves_of(dataset: str, cells: Sequence[Cell]) -> Figure:
 
 
 def projection(data: Path, dataset: str) -> Figure:
-    """Rows with one flip among the two commonest outputs, in input space and in rho space."""
+    """Rows with one flip among the two most balanced outputs, in input space and in rho space."""
     table = load(data, dataset)
-    Y = np.asarray(table.Y.values, dtype=float)
+    Y = np.array(table.Y.values, dtype=float)
     pair = np.sort(np.argsort(np.abs(Y.mean(axis=0) - 0.5), kind="stable")[:2])
     flipped_pair, flipped = inject(Y[:, pair], RATIO, 0.5, random_state=0)
     Y[:, pair] = flipped_pair

@@ -6,8 +6,9 @@ the neighbours. The paper does not say how inputs are scaled or penalised; its m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,13 @@ class Contaminated:
         return np.where(self.Y == 1, rho, 1 - rho)
 
 
-def score_rows(X: Table, Y: Floats, methods: Sequence[str]) -> dict[str, Floats]:
+def refuse_missing_dependencies(methods: Collection[str]) -> None:
+    """Find out before hours of work that a method cannot run."""
+    if any(method.startswith("cleanlab") for method in methods) and find_spec("cleanlab") is None:
+        raise MissingDependencyError("cleanlab is not here: pip install 'amiss[bench]', or name other --methods")
+
+
+def scores_by_method(X: Table, Y: Floats, methods: Sequence[str]) -> dict[str, Floats]:
     """Scores of the rows by each of ``methods``; higher is more unusual."""
     table = Contaminated(X, Y)
     return {method: _SCORERS[method](table) for method in methods}
@@ -72,12 +79,8 @@ def _lof(table: Contaminated) -> Floats:
 
 def _cleanlab(table: Contaminated, **aggregation: Any) -> Floats:
     """Label quality of cleanlab, turned round."""
-    try:
-        from cleanlab import multilabel_classification as quality
-    except ImportError as error:
-        raise MissingDependencyError(
-            "the baseline needs cleanlab: pip install 'amiss[bench]', or name other --methods"
-        ) from error
+    from cleanlab import multilabel_classification as quality
+
     labels = [np.flatnonzero(row).tolist() for row in table.Y]
     found = quality.get_label_quality_scores(labels, table.held_out_probabilities(), **aggregation)
     return -np.asarray(found, dtype=float)

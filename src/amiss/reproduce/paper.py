@@ -61,10 +61,16 @@ TABLE: dict[str, dict[float, tuple[tuple[float, float], ...]]] = {
 IDENTIFIERS = {"genbase": "protein"}  # a name per row, not an input
 
 
-def load(folder: Path, name: str) -> Dataset:
-    """One of the paper's datasets: ``folder/name/*.arff`` (or ``.arff.gz``) and ``name.xml``."""
+def files(folder: Path, name: str) -> tuple[list[Path], Path]:
+    """Where a dataset is: ``folder/name/*.arff`` (or ``.arff.gz``) and ``name.xml``."""
     home = folder / name
-    files, labels = sorted(home.glob("*.arff*")), home / f"{name}.xml"
-    if not files or not labels.is_file():
+    parts, labels = sorted(home.glob("*.arff*")), home / f"{name}.xml"
+    if not parts or not labels.is_file():
         raise DataError(f"{home}: no {name}.xml with an .arff file beside it; put Mulan's {name} there")
-    return read(*files, outputs=labels, id=IDENTIFIERS.get(name))
+    return parts, labels
+
+
+def load(folder: Path, name: str) -> Dataset:
+    """One of the paper's datasets."""
+    parts, labels = files(folder, name)
+    return read(*parts, outputs=labels, id=IDENTIFIERS.get(name))

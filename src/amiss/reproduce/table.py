@@ -35,7 +35,8 @@ def markdown(cells: Sequence[Cell], methods: Sequence[str], command: str) -> str
         *("| " + " | ".join(row) + " |" for row in rows),
         "",
         *_verdict(cells, methods),
-        f"Made by `{command}`, seeds 0 to {max(repeats) - 1}, amiss {__version__}.",
+        "The paper's methods have our scaling and penalties here: the paper names none.",
+        f"Made by `{command}` with amiss {__version__}; a repeat's number, from 0 on, is the seed of its flips.",
     ]
     return "\n".join(lines) + "\n"
 
