@@ -54,6 +54,12 @@ def test_the_ceiling_is_what_a_perfect_ranking_reaches(choice):
     assert choice.ceiling == [tpar(perfect, flipped, rate) for rate in choice.rates]
 
 
+def test_found_is_the_share_of_the_flipped_rows(choice):
+    assert choice.n_flipped == 3
+    np.testing.assert_allclose(choice.found[..., 1], choice.precision[..., 1])  # 1 % of 300 rows are three alerts
+    np.testing.assert_allclose(choice.found[..., 3], choice.precision[..., 3] * 4)
+
+
 def test_conditions_are_known_to_every_score_but_lof(choice):
     assert (choice.atpar[: len(SCORES)].mean(axis=(1, 2)) > choice.atpar[-1].mean()).all()
 

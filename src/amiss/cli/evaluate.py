@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,27 +103,27 @@ def _shares(text: str) -> list[float]:
 def _text(choice: Choice, n_rows: int) -> str:
     """Precision of each score at each alert rate, and which to take."""
     of = f" (drawn from {n_rows})" if choice.n_rows < n_rows else ""
-    ceiling = "".join(f"{value:8.2f}" for value in choice.ceiling)
-    flips = ", ".join(map(str, choice.flips))
-    rates = "".join(f"{rate:>8.1%}" for rate in choice.rates)
+    rates = "".join(f"{rate:>7.1%}" for rate in choice.rates)
+    counts = "".join(f"{count:>7}" for count in choice.flips)
     lines = [
-        f"{choice.n_rows} rows{of}; {choice.n_flipped} of them flipped; outputs a row: {flips}; "
-        f"{choice.atpar.shape[2]} trials each.",
+        f"{choice.n_rows} rows{of}; {choice.n_flipped} of them flipped; outputs a row: "
+        f"{', '.join(map(str, choice.flips))}; {choice.atpar.shape[2]} trials each.",
         "",
-        f"{'':9}{'precision among the top':^{len(rates)}}   {'up to 1.0%, by flips a row'}",
-        f"{'score':9}{rates}   {''.join(f'{count:>8}' for count in choice.flips)}",
+        f"{'':8}{'precision among the top':>{len(rates)}}  {'flips found among the top':>{len(rates)}}"
+        "   mean precision up to 1.0%",
+        f"{'score':8}{rates}  {rates}   by flips a row:{counts}",
     ]
     for number, name in enumerate(choice.scores):
-        at_rates = "".join(f"{value:8.2f}" for value in choice.precision[number].mean(axis=(0, 1)))
-        by_flips = "".join(f"{value:8.2f}" for value in choice.atpar[number].mean(axis=1))
-        lines.append(f"{name:9}{at_rates}   {by_flips}")
-    lines += [
-        f"{'at most':9}{ceiling}",
-        "",
-        f"Best here: {choice.why}.",
-        f"To use it: amiss find … --score {choice.best}",
-    ]
+        precision, found = (values[number].mean(axis=(0, 1)) for values in (choice.precision, choice.found))
+        by_flips = choice.atpar[number].mean(axis=1)
+        lines.append(f"{name:8}{_cells(precision)}  {_cells(found)}   {'':15}{_cells(by_flips)}")
+    lines.append(f"{'at most':8}{_cells(choice.ceiling)}")
+    lines += ["", f"Best here: {choice.why}.", f"To use it: amiss find … --score {choice.best}"]
     return "\n".join(lines)
+
+
+def _cells(values: Iterable[float]) -> str:
+    return "".join(f"{value:7.2f}" for value in values)
 
 
 def _as_json(choice: Choice) -> str:
@@ -141,6 +142,7 @@ def _as_json(choice: Choice) -> str:
             "scores": {
                 name: {
                     "precision": choice.precision[number].mean(axis=(0, 1)).round(6).tolist(),
+                    "found": choice.found[number].mean(axis=(0, 1)).round(6).tolist(),
                     "atpar_by_flips": choice.atpar[number].mean(axis=1).round(6).tolist(),
                 }
                 for number, name in enumerate(choice.scores)

@@ -79,6 +79,12 @@ class Choice:
         return [min(1.0, self.n_flipped / rounded_share(rate, self.n_rows)) for rate in self.rates]
 
     @property
+    def found(self) -> Floats:
+        """Share of the flipped rows found at each of ``rates``, in the shape of ``precision``."""
+        alerts = np.array([rounded_share(rate, self.n_rows) for rate in self.rates])
+        return self.precision * alerts / self.n_flipped
+
+    @property
     def why(self) -> str:
         """The choice in a sentence."""
         means = ", ".join(f"{name} {value:.2f}" for name, value in zip(SCORES, self._means, strict=False))
