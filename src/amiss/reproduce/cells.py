@@ -21,7 +21,7 @@ from amiss.errors import DataError
 from amiss.evaluate import atpar, inject, tpar
 from amiss.files import whole_or_nothing
 from amiss.progress import Stages
-from amiss.reproduce.methods import refuse_missing_dependencies, scores_by_method
+from amiss.reproduce.methods import PAPER, refuse_missing_dependencies, scores_by_method
 from amiss.reproduce.paper import TABLE, files, load
 from amiss.table import Floats
 
@@ -68,8 +68,9 @@ class Job:
 
 
 def settings() -> dict[str, str]:
-    """What the detector does by default: results made with other settings are not kept."""
-    return {name: repr(value) for name, value in sorted(MCODE().get_params().items())}
+    """Those of our default and of the paper's methods: results made with others are not kept."""
+    default = {f"ours: {name}": repr(value) for name, value in MCODE().get_params().items()}
+    return default | {f"paper: {name}": repr(value) for name, value in PAPER.items()}
 
 
 @dataclass(frozen=True)

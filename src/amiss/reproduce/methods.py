@@ -1,7 +1,8 @@
 """The methods that are compared, and their scores of one contaminated table.
 
-What methods have in common is computed once: the models with and without the other outputs, and
-the neighbours. The paper does not say how inputs are scaled or penalised; its methods get ours.
+What methods have in common is computed once. The paper does not say how its inputs are scaled: its
+methods get block scaling, and one penalty for inputs and outputs alike. cleanlab, which brings no
+model, gets held-out probabilities by models of the inputs alone.
 """
 
 from __future__ import annotations
@@ -24,8 +25,7 @@ OURS = "amiss"
 BASELINES = ("cleanlab", "cleanlab softmin", "isolation forest")
 METHODS = (*PAPER_METHODS, OURS, *BASELINES)
 
-PAPER: dict[str, Any] = {"crossfit": False, "weighting": "error"}
-DEFAULT: dict[str, Any] = {name: MCODE().get_params()[name] for name in ("score", "crossfit", "weighting")}
+PAPER: dict[str, Any] = {"crossfit": False, "weighting": "error", "scaling": "block", "parent_penalty": 1.0}
 
 
 class Contaminated:
@@ -33,25 +33,32 @@ class Contaminated:
 
     def __init__(self, X: Table, Y: Floats) -> None:
         self.X, self.Y = X, Y
-        self.with_others, self.alone = MCODE(), MCODE(parents="none", score="prod")
+        self.ours, self.paper = MCODE(), MCODE(score="lrw", **PAPER)
+        self.alone = MCODE(parents="none", score="prod", **PAPER)
 
     @cached_property
-    def evidence(self) -> Evidence:
-        return self.with_others.gather(self.X, self.Y)
+    def our_evidence(self) -> Evidence:
+        return self.ours.gather(self.X, self.Y)
+
+    @cached_property
+    def paper_evidence(self) -> Evidence:
+        return self.paper.gather(self.X, self.Y)
 
     @cached_property
     def evidence_alone(self) -> Evidence:
+        """Of models that see the inputs only."""
         return self.alone.gather(self.X, self.Y)
 
-    def scores(self, score: str, **settings: Any) -> Floats:
-        """By models that see the other outputs."""
-        detector = self.with_others.set_params(score=score, **settings)
-        found: Floats = detector.score_rows(self.evidence).decision_scores_
+    def by_default(self) -> Floats:
+        found: Floats = self.ours.score_rows(self.our_evidence).decision_scores_
         return found
 
-    def scores_alone(self) -> Floats:
-        """The paper's product, by models that see the inputs only."""
-        found: Floats = self.alone.set_params(**PAPER).score_rows(self.evidence_alone).decision_scores_
+    def by_the_paper(self, score: str) -> Floats:
+        found: Floats = self.paper.set_params(score=score).score_rows(self.paper_evidence).decision_scores_
+        return found
+
+    def by_inputs_alone(self) -> Floats:
+        found: Floats = self.alone.set_params(crossfit=False).score_rows(self.evidence_alone).decision_scores_
         return found
 
     def held_out_probabilities(self) -> Floats:
@@ -73,8 +80,8 @@ def scores_by_method(X: Table, Y: Floats, methods: Sequence[str]) -> dict[str, F
 
 
 def _lof(table: Contaminated) -> Floats:
-    table.scores("lrw", **PAPER)
-    return lof_of(table.with_others)
+    table.by_the_paper("lrw")
+    return lof_of(table.paper)
 
 
 def _cleanlab(table: Contaminated, **aggregation: Any) -> Floats:
@@ -91,21 +98,21 @@ def _isolation_forest(table: Contaminated) -> Floats:
 
     from amiss.design import joint
 
-    space = joint(table.evidence.design, table.evidence.Y)
+    space = joint(table.our_evidence.design, table.our_evidence.Y)
     if sparse.issparse(space):  # its trees want short indices
         short = space.indices.astype(np.int32), space.indptr.astype(np.int32)
         space = sparse.csr_array((space.data, *short), shape=space.shape)
     found = IsolationForest(random_state=0, n_jobs=-1).fit(space).score_samples(space)
-    return -np.asarray(found)[np.argsort(table.evidence.order, kind="stable")]
+    return -np.asarray(found)[np.argsort(table.our_evidence.order, kind="stable")]
 
 
 _SCORERS: dict[str, Callable[[Contaminated], Floats]] = {
     "LOF": _lof,
-    "I-PROD": Contaminated.scores_alone,
-    "M-PROD": lambda table: table.scores("prod", **PAPER),
-    "M-RW": lambda table: table.scores("rw", **PAPER),
-    "M-LRW": lambda table: table.scores("lrw", **PAPER),
-    OURS: lambda table: table.scores(**DEFAULT),
+    "I-PROD": Contaminated.by_inputs_alone,
+    "M-PROD": lambda table: table.by_the_paper("prod"),
+    "M-RW": lambda table: table.by_the_paper("rw"),
+    "M-LRW": lambda table: table.by_the_paper("lrw"),
+    OURS: Contaminated.by_default,
     "cleanlab": _cleanlab,
     "cleanlab softmin": lambda table: _cleanlab(table, aggregator_kwargs={"method": "softmin"}),
     "isolation forest": _isolation_forest,

@@ -35,7 +35,7 @@ def markdown(cells: Sequence[Cell], methods: Sequence[str], command: str) -> str
         *("| " + " | ".join(row) + " |" for row in rows),
         "",
         *_verdict(cells, methods),
-        "The paper's methods have our scaling and penalties here: the paper names none.",
+        "The paper names no scaling; its methods have block scaling here, and one penalty for all columns.",
         f"Made by `{command}` with amiss {__version__}; a repeat's number, from 0 on, is the seed of its flips.",
     ]
     return "\n".join(lines) + "\n"
