@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from amiss import MCODE
 from amiss.scores import contributions
-from amiss.weights import PRIOR_ERRORS, PRIOR_ROWS, steadied_local_weights
+from amiss.weights import PRIOR_ERRORS, PRIOR_ROWS, mean_errors, steadied_local_weights
 
 shares = arrays(float, (4, 3), elements=st.floats(1e-300, 1))
 weights = arrays(float, (4, 3), elements=st.floats(1, 1e9))
@@ -53,8 +53,9 @@ def test_steadied_weights_count_average_rows_and_half_an_error_among_the_neighbo
     means = np.nanmean(np.where(seen, errors, np.nan), axis=0)
     total = np.where(seen, errors, 0)[near].sum(axis=1) + PRIOR_ROWS * means + PRIOR_ERRORS
     expected = (seen[near].sum(axis=1) + PRIOR_ROWS + PRIOR_ERRORS) / total
-    np.testing.assert_allclose(steadied_local_weights(errors, seen, near), expected)
-    alone = steadied_local_weights(errors, seen, np.empty((50, 0), dtype=int))
+    np.testing.assert_allclose(mean_errors(errors, seen), means)
+    np.testing.assert_allclose(steadied_local_weights(errors, seen, near, means), expected)
+    alone = steadied_local_weights(errors, seen, np.empty((50, 0), dtype=int), means)
     np.testing.assert_allclose(
         alone, np.tile((PRIOR_ROWS + PRIOR_ERRORS) / (PRIOR_ROWS * means + PRIOR_ERRORS), (50, 1))
     )

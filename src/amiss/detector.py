@@ -30,7 +30,14 @@ from amiss.quality import output_quality, skills
 from amiss.rows import in_blocks
 from amiss.scores import SCORES, Score, contributions, scores
 from amiss.table import Floats, Mask, Matrix, Rows, Table
-from amiss.weights import WEIGHTINGS, Weighting, global_weights, local_weights, steadied_local_weights
+from amiss.weights import (
+    WEIGHTINGS,
+    Weighting,
+    global_weights,
+    local_weights,
+    mean_errors,
+    steadied_local_weights,
+)
 
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
 
@@ -68,6 +75,7 @@ class _Reference:
     neighbors: Neighbors
     errors: Floats
     observed: Mask
+    mean_errors: Floats
 
 
 class MCODE(BaseEstimator):  # type: ignore[misc]
@@ -398,7 +406,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             weights = global_weights(row_errors, observed, self.weighting)
         else:
             nearest, near = self._found(evidence)
-            self._reference = _Reference(nearest, near, row_errors, observed)
+            self._reference = _Reference(nearest, near, row_errors, observed, mean_errors(row_errors, observed))
             self.neighbor_recall_ = nearest.recall
             weights = self._local_weights(self._reference, near)
         self._global_weights = weights if weights.ndim == 1 else None
@@ -443,7 +451,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def _local_weights(self, reference: _Reference, near: Neighbors) -> Floats:
         if self.score_ == "flip":
-            return steadied_local_weights(reference.errors, reference.observed, near)
+            return steadied_local_weights(reference.errors, reference.observed, near, reference.mean_errors)
         return local_weights(reference.errors, reference.observed, near, self.weighting)
 
     def _neighbors(self, nearest: NearestRows, queries: Matrix | None) -> Neighbors:

@@ -57,10 +57,13 @@ def local_weights(
     return _inverted(means, kind)
 
 
-def steadied_local_weights(errors: Floats, observed: Mask, neighbors: Neighbors) -> Floats:
-    """Local weights that neither a few neighbours nor their agreement can carry away."""
+def steadied_local_weights(errors: Floats, observed: Mask, neighbors: Neighbors, means: Floats) -> Floats:
+    """Local weights that neither a few neighbours nor their agreement can carry away.
+
+    ``means`` are the :func:`mean_errors` of all rows.
+    """
     total, count = _local_sums(errors, observed, neighbors, "error")
-    total += PRIOR_ROWS * _global_means(errors, observed) + PRIOR_ERRORS
+    total += PRIOR_ROWS * means + PRIOR_ERRORS
     weights: Floats = (count + PRIOR_ROWS + PRIOR_ERRORS) / total
     return weights
 
@@ -80,6 +83,11 @@ def _local_sums(errors: Floats, observed: Mask, neighbors: Neighbors, kind: Weig
     total = near @ np.where(near_observed, near_errors, 0.0)
     count = np.full(total.shape, float(k)) if near_observed.all() else near @ near_observed.astype(float)
     return total, count
+
+
+def mean_errors(errors: Floats, observed: Mask) -> Floats:
+    """Mean error of each output, ``(n_outputs,)``."""
+    return _global_means(errors, observed)
 
 
 def _averaged(errors: Floats, kind: Weighting) -> Floats:
