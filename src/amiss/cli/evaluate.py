@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from amiss.evaluate import Choice
 
 
-@click.command()
+@click.command(short_help="See which score finds flips in a table, and with what precision.")
 @reading_options
 @click.option(
     "--flips",
@@ -51,7 +51,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
 
     FILE is read as by amiss find. The table may hold errors already; nobody needs to know them. A row
     that was not flipped counts as a false alert even if it is wrong, so the precisions tend to be too
-    low for a table in which --ratio of the rows have such flips.
+    low for a table in which --ratio of the rows have such flips. Each trial is a fit of the models.
 
     \b
     amiss evaluate photos.csv --outputs 'tag_*' --id photo --plot precision.png

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amiss.reproduce.table import Cell
 
 
-@click.command()
+@click.command(short_help="Make the paper's table and figures, with today's tools beside it.")
 @click.option("--data", required=True, metavar="DIR", help="Folder with a folder of each Mulan dataset.")
 @click.option(
     "--datasets", metavar="NAMES", help="Some of the datasets, separated by commas.  [default: all eight]"
