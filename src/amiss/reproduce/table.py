@@ -80,17 +80,17 @@ def _mean_entry(cells: Sequence[Cell], method: str) -> str:
 
 
 def _verdict(cells: Sequence[Cell], methods: Sequence[str]) -> list[str]:
-    """How the default detector stands against the best of the paper's methods, cell by cell."""
+    """How the default detector stands against the best of the paper's methods, to the paper's two digits."""
     if OURS not in methods:
         return []
     short = []
     for dataset, percent, results in cells:
         reached = float(_atpars(results[OURS]).mean())
         best = max(mean for mean, _ in TABLE[dataset][percent])
-        if reached < best:
+        if round(reached, 2) < best:
             short.append(f"{dataset} {percent:g} % ({reached:.3f}, the paper's best {best:.2f})")
     reached_in = f"{len(cells) - len(short)} of {len(cells)} cells"
-    text = f"{OURS} is at or above the best of the paper's five methods in {reached_in}"
+    text = f"To two digits, {OURS} is at or above the best of the paper's five methods in {reached_in}"
     return [text + (f"; below it in {', '.join(short)}." if short else "."), ""]
 
 
