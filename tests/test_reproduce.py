@@ -175,8 +175,8 @@ def test_the_table_has_both_figures_and_says_where_we_fall_short():
         ("birds", 5, {"M-PROD": results(0.1, 0.2), "amiss": results(0.2, 0.3)}),
     ]
     text = markdown(cells, QUICK, "amiss reproduce")
-    assert "| yeast | 10 | 0.45 ± 0.07 (0.45) | **0.85 ± 0.07** |" in text
-    assert "| **mean** |  | 0.300 (0.420) | 0.550 |" in text
+    assert "| yeast | 10 | 2 | 0.45 ± 0.07 (0.45) | **0.85 ± 0.07** |" in text
+    assert "| **mean** |  |  | 0.300 (0.420) | 0.550 |" in text
     assert "To two digits, amiss is at or above the best of the paper's five methods in 1 of 2 cells" in text
     assert "; below it in birds 5 % (0.250, the paper's best 0.46)." in text
 
@@ -185,7 +185,7 @@ def test_the_command_writes_table_and_figures(amiss, mulan, tmp_path):
     done = amiss("reproduce", "--data", mulan, "--datasets", "birds,yeast", "--repeats", "2", "-o", "out")
     assert done.code == 0, done.err
     assert done.out.startswith((tmp_path / "out" / "table.md").read_text())
-    header = "| dataset | % | " + " | ".join(METHODS) + " |"
+    header = "| dataset | % | repeats | " + " | ".join(METHODS) + " |"
     assert header in done.out
     assert all(f" {method} " in header for method in PAPER_METHODS)
     for name in ("tpar-birds.png", "tpar-yeast.png"):

@@ -19,14 +19,14 @@ Cell = tuple[str, float, dict[str, list[Result]]]
 
 def markdown(cells: Sequence[Cell], methods: Sequence[str], command: str) -> str:
     """The table, its means, and how it was made."""
-    rows = [["dataset", "%", *methods], ["---"] * (len(methods) + 2)]
+    rows = [["dataset", "%", "repeats", *methods], ["---"] * (len(methods) + 3)]
     for dataset, percent, results in cells:
         best = as_good_as_the_best({method: _atpars(results[method]) for method in methods})
         entries = [
             _entry(dataset, percent, method, _atpars(results[method]), method in best) for method in methods
         ]
-        rows.append([dataset, f"{percent:g}", *entries])
-    rows.append(["**mean**", "", *(_mean_entry(cells, method) for method in methods)])
+        rows.append([dataset, f"{percent:g}", str(len(results[methods[0]])), *entries])
+    rows.append(["**mean**", "", "", *(_mean_entry(cells, method) for method in methods)])
     repeats = {len(found) for _, _, results in cells for found in results.values()}
     lines = [
         f"ATPAR in [0, {RATIO}], mean ± standard deviation over {_range(repeats)} repeats (the paper's mean).",
