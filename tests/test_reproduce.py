@@ -226,6 +226,7 @@ def test_partial_shows_what_is_finished(amiss, mulan, tmp_path):
     (tmp_path / "out" / "cells" / "yeast-20-1.json").unlink()
     done = amiss(*ask, "--repeats", "3", "--partial")
     assert "over 1 to 2 repeats" in done.out
+    assert "--partial --repeats 3" in done.out
     assert len(list((tmp_path / "out" / "cells").glob("*.json"))) == 3
 
 

@@ -91,6 +91,7 @@ def _command(options: dict[str, Any]) -> str:
     """What was asked for, without the folders of this machine."""
     words = ["amiss reproduce --data DIR"]
     words += [f"--{name} '{options[name]}'" for name in ("datasets", "methods") if options[name]]
+    words += ["--partial"] * options["partial"]
     return " ".join([*words, f"--repeats {options['repeats']}", "-o DIR"])
 
 
