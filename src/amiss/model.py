@@ -1,7 +1,9 @@
 """The outputs' models: log-odds of every output given the inputs and the other outputs, and rho.
 
 Strengths are chosen in single precision (:mod:`amiss.strengths`); the fit at the chosen strength is
-then finished in double precision, only its directions still being searched in single.
+then finished in double precision, only its directions still being searched in single. The fits that
+did not see a fold are kept as what they differ by, so that a row's log-odds can be taken apart, and
+taken again with another value in it, by the very models that gave them.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.special import expit, log_expit
+from threadpoolctl import threadpool_limits
 
 from amiss import loss
 from amiss.axes import principal_axes
@@ -20,10 +24,10 @@ from amiss.design import joint
 from amiss.folds import Folds
 from amiss.precondition import worth_sampling
 from amiss.progress import Progress
-from amiss.rows import SharedRows
+from amiss.rows import SharedRows, in_blocks
 from amiss.solver import Effort, solve
-from amiss.strengths import choose_strengths, out_of_fold
-from amiss.table import Floats, Mask, Matrix
+from amiss.strengths import choose_strengths, outside_folds
+from amiss.table import Floats, Mask, Matrix, Rows
 
 Crossfit = Literal["half"] | float | bool
 
@@ -52,11 +56,50 @@ class LinearModel:
 
 
 @dataclass(frozen=True)
+class FoldModels:
+    """Linear models that did not see a fold, by what they differ from the model of all rows.
+
+    ``coef`` is ``(n_columns, n_folds, n_outputs)``, ``intercept`` ``(n_folds, n_outputs)``; ``folds``
+    are those of the training rows, ``(n_rows, n_outputs)``.
+    """
+
+    coef: npt.NDArray[np.float32]
+    intercept: Floats
+    folds: Folds
+
+    def shifts(self, inputs: Matrix, outputs: Floats, n_jobs: int | None = None) -> Floats:
+        """How much the log-odds of each training row differ by the models that did not see it."""
+        n_columns, n_folds, n_outputs = self.coef.shape
+        n_inputs = inputs.shape[1]
+        coef = self.coef.reshape(n_columns, -1).astype(np.float64)
+        result = np.empty(self.folds.shape)
+
+        def work(rows: slice) -> None:
+            every: Floats = inputs[rows] @ coef[:n_inputs]
+            every += outputs[rows] @ coef[n_inputs:]
+            every = every.reshape(-1, n_folds, n_outputs) + self.intercept
+            own = self.folds[rows].astype(np.intp)[:, None, :]
+            result[rows] = np.take_along_axis(every, own, axis=1)[:, 0]
+
+        with threadpool_limits(1, user_api="blas"):
+            in_blocks(len(result), work, n_jobs)
+        return result
+
+    def mixed(self, model: LinearModel, copies: Rows, share: float) -> LinearModel:
+        """The model of some training rows that are alike: ``share`` of those that did not see them."""
+        outputs = np.arange(self.coef.shape[2])
+        coef = np.mean([self.coef[:, self.folds[row], outputs] for row in copies], axis=0, dtype=np.float64)
+        intercept = np.mean([self.intercept[self.folds[row], outputs] for row in copies], axis=0)
+        return LinearModel(model.coef + share * coef, model.intercept + share * intercept)
+
+
+@dataclass(frozen=True)
 class Fit:
     """A fitted model and what its fit tells.
 
     ``in_sample`` and ``out_of_fold`` are log-odds ``(n_rows, n_outputs)``, the latter None if no
-    folds were asked for. Strengths are NaN for models without them.
+    folds were asked for. Strengths are NaN for models without them, and models that are not linear
+    are not kept for each fold.
     """
 
     model: ConditionalModel
@@ -64,6 +107,7 @@ class Fit:
     out_of_fold: Floats | None
     strength: Floats
     converged: Mask
+    fold_models: FoldModels | None = None
 
 
 def fit_logistic(
@@ -85,30 +129,34 @@ def fit_logistic(
     of inputs ``parent_penalty`` times less.
     """
     n_outputs, side = outputs.shape[1], loss.sides(outputs, observed)
+    unshifted = inputs
     centre, inputs = _centred(inputs)
     few = worth_sampling(len(outputs), inputs.shape[1] + n_outputs)  # then nothing is gained by turning them
     axes = None if few else principal_axes(inputs)
     stretch = np.sqrt(parent_penalty)  # a longer column needs a smaller coefficient
     Z = joint((inputs if axes is None else inputs @ axes) * stretch, outputs)
     rows, rough = SharedRows(Z, n_jobs), SharedRows(Z, n_jobs, np.float32)
-    strength, start, held_out = np.full(n_outputs, float(strengths[0])), None, None
+    strength, start = np.full(n_outputs, float(strengths[0])), None
     if folds is not None:
         choice = choose_strengths(rough, side, visible, strengths, folds, progress)
         strength, start = choice.strength, (choice.coef, choice.intercept)
     final = solve(rows, side, visible, strength, start=start, effort=FINAL, rough=rough)
     in_sample = rows.margins(final.coef, final.intercept)
+
+    def of_columns(parameters: Floats) -> tuple[Floats, Floats]:
+        """Coefficients and intercept on the columns as they came, of those on Z."""
+        of_inputs, of_outputs, intercept = np.split(parameters, [-n_outputs - 1, -1])
+        of_inputs = stretch * (of_inputs if axes is None else np.tensordot(axes, of_inputs, 1))
+        return np.concatenate([of_inputs, of_outputs]), intercept[0] - np.tensordot(centre, of_inputs, 1)
+
+    model = LinearModel(*of_columns(np.vstack([final.coef, final.intercept])))
+    fold_models, held_out = None, None
     if folds is not None:
-        held_out = out_of_fold(rough, side, visible, folds, choice, final.coef, final.intercept).astype(np.float64)
-    of_inputs, of_outputs = np.split(final.coef, [-n_outputs])
-    of_inputs = stretch * (of_inputs if axes is None else axes @ of_inputs)
-    coef = np.vstack([of_inputs, of_outputs])
-    return Fit(
-        model=LinearModel(coef, final.intercept - centre @ of_inputs),
-        in_sample=in_sample,
-        out_of_fold=held_out,
-        strength=strength,
-        converged=final.converged,
-    )
+        shift = outside_folds(rough, side, visible, folds, choice, final.coef, final.intercept)
+        coef, intercept = of_columns(shift.astype(np.float64))
+        fold_models = FoldModels(coef.astype(np.float32), intercept, folds)
+        held_out = in_sample + fold_models.shifts(unshifted, outputs, n_jobs)
+    return Fit(model, in_sample, held_out, strength, final.converged, fold_models)
 
 
 def _centred(inputs: Matrix) -> tuple[Floats, Matrix]:

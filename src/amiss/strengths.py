@@ -1,4 +1,4 @@
-"""Each output's strength, chosen by cross-validated log-loss, and the out-of-fold log-odds it gives.
+"""Each output's strength, chosen by cross-validated log-loss, and the fits outside the folds there.
 
 At a strength, all outputs are fitted on all rows, started from the strength before, and then on
 the rows outside each fold, all folds at once, started from the fit on all rows.
@@ -71,12 +71,13 @@ def choose_strengths(
     return Choice(search.strength, search.coef, search.intercept, search.shift)
 
 
-def out_of_fold(
+def outside_folds(
     rows: SharedRows, side: Floats, allowed: Mask, folds: Folds, choice: Choice, coef: Floats, intercept: Floats
 ) -> Floats:
-    """Log-odds of each row by the fit that did not see it, at the chosen strengths.
+    """How far the fits on the rows outside each fold lie from the fit on all rows, at the chosen strengths.
 
-    ``coef`` and ``intercept`` are the final fit on all rows, from which the others are finished.
+    ``coef`` and ``intercept`` are that fit, from which the others are finished; the result is
+    ``(n_columns + 1, n_folds, n_outputs)``, with the intercepts last.
     """
     side = side.astype(rows.dtype, copy=False)
     strengths = choice.strength.astype(rows.dtype)
@@ -85,7 +86,7 @@ def out_of_fold(
         n_folds = choice.shift.shape[1]
         return _outside_folds(
             rows, side, allowed, strengths, folds, n_folds, whole, choice.shift, FINAL_FOLD
-        ).log_odds
+        ).shift
 
 
 @dataclass(frozen=True)
