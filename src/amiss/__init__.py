@@ -3,6 +3,7 @@
 data = amiss.read("records.csv", outputs="tag_*")
 detector = amiss.MCODE().fit(data.X, data.Y)
 detector.decision_scores_           # higher is more unusual
+print(detector.explain(17))         # why row 17
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ if TYPE_CHECKING:
     from amiss.dataset import Dataset
     from amiss.detector import MCODE
     from amiss.errors import DataError
+    from amiss.explanation import Explanation
     from amiss.readers import read
     from amiss.table import Table
 
 __version__ = "0.1.0"
-__all__ = ["MCODE", "DataError", "Dataset", "Table", "read"]
+__all__ = ["MCODE", "DataError", "Dataset", "Explanation", "Table", "read"]
 
 _HOMES = {
     "MCODE": "amiss.detector",
     "DataError": "amiss.errors",
     "Dataset": "amiss.dataset",
+    "Explanation": "amiss.explanation",
     "Table": "amiss.table",
     "read": "amiss.readers",
 }

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from amiss.errors import MissingDependencyError
-from amiss.neighbors import NearestRows, Neighbors
+from amiss.neighbors import NearestRows, Neighbors, without
 from amiss.progress import Progress
 from amiss.rows import thread_count
 from amiss.table import Floats, Matrix
@@ -93,17 +93,10 @@ class ApproximateRows(NearestRows):
             found = self._index.search(np.ascontiguousarray(asked[part], dtype=np.float32), k + own)[1]
             short = (found < 0).any(axis=1)
             if own:
-                found = _without(found, np.arange(part.start, part.stop))
+                found = without(found, np.arange(part.start, part.stop))
             result[part] = found
             for row in np.flatnonzero(short):  # its cells hold fewer than k rows
                 whole = super().find(k + own, asked[[start + row]] + self.centre)
-                result[start + row] = _without(whole, np.array([start + row]))[0] if own else whole[0]
+                result[start + row] = without(whole, np.array([start + row]))[0] if own else whole[0]
             progress(part.stop - start)
         return result
-
-
-def _without(found: Neighbors, own: Neighbors) -> Neighbors:
-    """Each query's own row taken out; or the last one found, if its own is not there (many copies of it)."""
-    keep = found != own[:, None]
-    keep[keep.all(axis=1), -1] = False
-    return found[keep].reshape(len(found), -1)

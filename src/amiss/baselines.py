@@ -35,10 +35,10 @@ def lof_of(detector: MCODE) -> Floats:
     They are those of :func:`lof` if no output is missing, the scaling is the same and the detector's
     ``neighbor_space`` is "joint".
     """
-    reference = detector._reference
+    reference = detector._scorer.reference
     if reference is None:
         raise ValueError(f"score={detector.score!r} finds no neighbours; use score='flip' or 'lrw'")
-    return local_outlier_factor(reference.nearest, reference.neighbors, detector.n_jobs)[detector._place]
+    return local_outlier_factor(reference.nearest, reference.neighbors, detector.n_jobs)[detector._rows.place]
 
 
 def local_outlier_factor(nearest: NearestRows, neighbors: Neighbors, n_jobs: int = -1) -> Floats:

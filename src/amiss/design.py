@@ -66,6 +66,14 @@ class Encoding:
         """The categories of more than two levels, which get a column a level."""
         return [column for column in sorted(self.levels) if len(self.levels[column]) > 2]
 
+    @property
+    def sources(self) -> npt.NDArray[np.intp]:
+        """The column of the table that each encoded column comes from."""
+        large = self.one_hot
+        plain = [column for column in range(len(self.names)) if column not in large]
+        of_levels = [column for column in large for _ in self.levels[column]]
+        return np.array([*plain, *of_levels, *self.indicated], dtype=np.intp)
+
     def transform(self, table: Table) -> Matrix:
         """The design of the rows of ``table``, whose columns must be those of the fit."""
         return self._scaled(_expanded(self._matched(table), self))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -14,30 +14,35 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from amiss import progress
 from amiss.approximate_neighbors import Search, row_search
-from amiss.canonical import contents
+from amiss.canonical import Fingerprints, contents
 from amiss.convert import are_label_lists
 from amiss.dataset import as_inputs, as_outputs, matched, refuse_unequal_lengths
 from amiss.decide import threshold_for_share
-from amiss.design import SCALINGS, Encoding, Scaling, fit_encoding, joint, visible_outputs
+from amiss.design import SCALINGS, Encoding, Scaling, fit_encoding, visible_outputs
 from amiss.errors import DataError, listed, shown
 from amiss.estimators import fit_classifiers
 from amiss.evaluate.choose import Choice, choose_score
+from amiss.explain import Explainer
+from amiss.explanation import Explanation
 from amiss.folds import Folds, averaged_over_copies, stratified_folds
 from amiss.missing import Expectations, base_rates
-from amiss.model import ConditionalModel, Crossfit, Fit, combined_log_odds, errors, fit_logistic, log_rho, rho
+from amiss.model import (
+    ConditionalModel,
+    Crossfit,
+    Fit,
+    combined_log_odds,
+    crossfit_share,
+    errors,
+    fit_logistic,
+    log_rho,
+    rho,
+)
 from amiss.neighbors import NearestRows, Neighbors
 from amiss.quality import output_quality, skills
-from amiss.rows import in_blocks
+from amiss.scorer import Reference, Scorer, TrainingRows, found, space
 from amiss.scores import SCORES, Score, contributions, scores
 from amiss.table import Floats, Mask, Matrix, Rows, Table
-from amiss.weights import (
-    WEIGHTINGS,
-    Weighting,
-    global_weights,
-    local_weights,
-    mean_errors,
-    steadied_local_weights,
-)
+from amiss.weights import WEIGHTINGS, Weighting, global_weights, mean_errors
 
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
 
@@ -59,23 +64,13 @@ class Evidence:
     """
 
     order: Rows
+    content: Fingerprints
     design: Matrix
     Y: Floats
     fit: Fit
     token: object
     found: tuple[NearestRows, Neighbors] | None = None
     found_by: tuple[object, ...] = ()  # the settings of that search
-
-
-@dataclass(frozen=True)
-class _Reference:
-    """What local weights need of the training rows: where they lie, who is near whom, and their errors."""
-
-    nearest: NearestRows
-    neighbors: Neighbors
-    errors: Floats
-    observed: Mask
-    mean_errors: Floats
 
 
 class MCODE(BaseEstimator):  # type: ignore[misc]
@@ -244,7 +239,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         if fit.out_of_fold is not None:
             fit = replace(fit, out_of_fold=averaged_over_copies(fit.out_of_fold, content))
         self._token = object()
-        return Evidence(order, design, Y_sorted, fit, self._token)
+        return Evidence(order, content, design, Y_sorted, fit, self._token)
 
     def score_rows(self, evidence: Evidence) -> MCODE:
         """Score the rows of what this detector gathered last, by its parameters as they are now."""
@@ -275,21 +270,44 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def contributions(self, X: Any, Y: Any) -> Floats:
         """What each output adds to the score of each new row, ``(n_rows, n_outputs)``."""
+        scorer: Scorer = self._scorer
+        return scorer.contributions(*self._new_rows(X, Y))
+
+    def explain(self, X: Any, Y: Any = None, *, row: int | None = None) -> Explanation:
+        """Why a row has its score.
+
+        ``explain(17)`` explains row 17 of the fit, counted from 0. ``explain(X_new, Y_new)`` explains a
+        new row; of several, say which by ``row``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from amiss import MCODE
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 4))
+        >>> Y = (X[:, :3] + 0.1 * rng.normal(size=(300, 3)) > 0).astype(int)
+        >>> Y[17, 1] = 1 - Y[17, 1]
+        >>> why = MCODE().fit(X, Y).explain(17)
+        >>> why.suspects[0].output, why.suspects[0].observed, why.suspects[0].direction
+        ('y1', 1, 'commission')
+        >>> print(why.sentences()[1])
+        y1 is 1 where 0 is expected (the model gives a 1 a chance of under 0.1%); it makes 80% of the score.
+        """
+        if Y is None:
+            if not isinstance(X, Integral):
+                raise TypeError("explain takes the number of a row of the fit, or X and Y of new rows")
+            return next(self.explain_rows([int(X)]))
         design, Y_new = self._new_rows(X, Y)
-        filled = self._expectations.filled(design, Y_new)
-        log_odds = self._model.log_odds(design, filled)
-        weights = self._rows_weights(design, filled)
-        result = np.empty_like(log_odds)
+        if row is None and len(Y_new) > 1:
+            raise ValueError(f"there are {len(Y_new)} rows; say which one: explain(X, Y, row=0)")
+        chosen = [_row_number(row or 0, len(Y_new), "X has")]
+        return self._explainer().of_new(design[chosen], Y_new[chosen])
 
-        def work(rows: slice) -> None:
-            mine = weights if weights.ndim == 1 else weights[rows]
-            Y_rows = Y_new[rows]
-            result[rows] = contributions(
-                log_rho(log_odds[rows], Y_rows), mine, ~np.isnan(Y_rows), self._included, self.score_
-            )
-
-        in_blocks(len(result), work, self.n_jobs)
-        return result
+    def explain_rows(self, rows: Sequence[int]) -> Iterator[Explanation]:
+        """Explanations of many rows of the fit, which is faster than one by one."""
+        check_is_fitted(self)
+        numbers = [_row_number(row, len(self.decision_scores_), "the fit had") for row in rows]
+        return self._explainer().of_training(numbers)
 
     def predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
         """1 for new rows above the threshold of the fit, else 0."""
@@ -396,27 +414,46 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         """Weights, scores and quality of the rows of the fit, put back into the user's order."""
         Y = evidence.Y
         observed = ~np.isnan(Y)
-        self._included = self._included_outputs(log_odds, Y, observed)
-        self._reference: _Reference | None = None
+        included = self._included_outputs(log_odds, Y, observed)
         self.__dict__.pop("neighbor_recall_", None)  # of an earlier fit
         row_errors = errors(log_odds, Y)
+        everywhere, reference = None, None
         if self.score_ == "prod":
-            weights = np.ones(Y.shape[1])
+            everywhere = np.ones(Y.shape[1])
         elif self.score_ == "rw":
-            weights = global_weights(row_errors, observed, self.weighting)
+            everywhere = global_weights(row_errors, observed, self.weighting)
         else:
             nearest, near = self._found(evidence)
-            self._reference = _Reference(nearest, near, row_errors, observed, mean_errors(row_errors, observed))
+            reference = Reference(nearest, near, row_errors, observed, mean_errors(row_errors, observed))
             self.neighbor_recall_ = nearest.recall
-            weights = self._local_weights(self._reference, near)
-        self._global_weights = weights if weights.ndim == 1 else None
-        self.output_quality_ = output_quality(
-            self.output_names_, evidence.fit, log_odds, Y, observed, weights, self._included
+        self._scorer = Scorer(
+            model=self._model,
+            expectations=self._expectations,
+            score=self.score_,
+            weighting=self.weighting,
+            included=included,
+            global_weights=everywhere,
+            reference=reference,
+            n_neighbors=self.n_neighbors,
+            neighbor_space=self.neighbor_space,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
         )
-        back = self._place = np.argsort(evidence.order, kind="stable")
-        self.contributions_ = contributions(log_rho(log_odds, Y), weights, observed, self._included, self.score_)[
-            back
-        ]
+        weights = self._scorer.weights(None if reference is None else reference.neighbors)
+        self.output_quality_ = output_quality(
+            self.output_names_, evidence.fit, log_odds, Y, observed, weights, included
+        )
+        back = np.argsort(evidence.order, kind="stable")
+        self._rows = TrainingRows(
+            design=evidence.design,
+            Y=Y,
+            place=back,
+            content=evidence.content,
+            fold_models=evidence.fit.fold_models,
+            share=crossfit_share(self.crossfit),
+            average=np.concatenate([np.ravel(evidence.design.mean(axis=0)), self._expectations.rates]),
+        )
+        self.contributions_ = contributions(log_rho(log_odds, Y), weights, observed, included, self.score_)[back]
         self.decision_scores_ = scores(self.contributions_)
         self.weights_ = weights if weights.ndim == 1 else weights[back]
         del weights  # these arrays are as large as the table, and there are enough of them
@@ -437,35 +474,30 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     # Neighbours and new rows.
 
-    def _space(self, design: Matrix, filled: Floats) -> Matrix:
-        return joint(design, filled) if self.neighbor_space == "joint" else design
-
     def _found(self, evidence: Evidence) -> tuple[NearestRows, Neighbors]:
         """Who is near whom among the rows of the fit; found once."""
         settings = self.n_neighbors, self.neighbor_space, self.neighbor_search
         if evidence.found is None or evidence.found_by != settings:
-            space = self._space(evidence.design, self._expectations.filled(evidence.design, evidence.Y))
-            nearest = row_search(space, self.neighbor_search, self.n_neighbors, self.n_jobs)
-            evidence.found, evidence.found_by = (nearest, self._neighbors(nearest, None)), settings
+            filled = self._expectations.filled(evidence.design, evidence.Y)
+            rows = space(evidence.design, filled, self.neighbor_space)
+            nearest = row_search(rows, self.neighbor_search, self.n_neighbors, self.n_jobs)
+            near = found(nearest, self.n_neighbors, None, self.n_jobs, self.verbose)
+            evidence.found, evidence.found_by = (nearest, near), settings
         return evidence.found
 
-    def _local_weights(self, reference: _Reference, near: Neighbors) -> Floats:
-        if self.score_ == "flip":
-            return steadied_local_weights(reference.errors, reference.observed, near, reference.mean_errors)
-        return local_weights(reference.errors, reference.observed, near, self.weighting)
-
-    def _neighbors(self, nearest: NearestRows, queries: Matrix | None) -> Neighbors:
-        n_queries = (nearest.rows if queries is None else queries).shape[0]
-        with progress.stages(self.verbose)("finding neighbours", n_queries) as advance:
-            return nearest.find(self.n_neighbors, queries, n_jobs=self.n_jobs, progress=advance)
-
-    def _rows_weights(self, design: Matrix, filled: Floats) -> Floats:
-        if self._global_weights is not None:
-            return self._global_weights
-        reference = self._reference
-        assert reference is not None
-        near = self._neighbors(reference.nearest, self._space(design, filled))
-        return self._local_weights(reference, near)
+    def _explainer(self) -> Explainer:
+        encoding: Encoding = self._encoding
+        return Explainer(
+            scorer=self._scorer,
+            rows=self._rows,
+            input_names=self.input_names_,
+            output_names=self.output_names_,
+            source=encoding.sources,
+            contributions=self.contributions_,
+            probability=self.rho_,
+            weights=self.weights_,
+            threshold=self.threshold_,
+        )
 
     def _new_rows(self, X: Any, Y: Any) -> tuple[Matrix, Floats]:
         check_is_fitted(self)
@@ -484,6 +516,12 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _row_number(row: int, n_rows: int, whose: str) -> int:
+    if not 0 <= row < n_rows:
+        raise DataError(f"there is no row {row}: {whose} {n_rows} rows, counted from 0")
+    return int(row)
 
 
 def _refuse_unobserved(outputs: Table) -> None:

@@ -13,7 +13,7 @@ from scipy.special import logit
 from amiss.design import joint
 from amiss.errors import DataError, shown
 from amiss.folds import Folds
-from amiss.model import Fit
+from amiss.model import Fit, LinearModel
 from amiss.progress import Progress
 from amiss.table import Floats, Mask, Matrix
 
@@ -43,6 +43,22 @@ class ClassifierModel:
             _log_odds(classifier, self._view(inputs, outputs, i)) for i, classifier in enumerate(self.classifiers)
         ]
         return np.column_stack(columns)
+
+    def as_linear(self, n_inputs: int) -> LinearModel | None:
+        """The classifiers' coefficients, if every one has them; whether they give its log-odds is to be seen."""
+        n_outputs = len(self.classifiers)
+        coef, intercept = np.zeros((n_inputs + n_outputs, n_outputs)), np.zeros(n_outputs)
+        for i, classifier in enumerate(self.classifiers):
+            if isinstance(classifier, Constant):
+                intercept[i] = classifier.log_odds(1)[0]
+                continue
+            seen = np.concatenate([np.ones(n_inputs, dtype=bool), self.visible[:, i]])
+            own = np.ravel(getattr(classifier, "coef_", ()))
+            start = np.ravel(getattr(classifier, "intercept_", ()))
+            if len(own) != seen.sum() or len(start) != 1:
+                return None
+            coef[seen, i], intercept[i] = own, start[0]
+        return LinearModel(coef, intercept)
 
     def _view(self, inputs: Matrix, outputs: Floats, i: int) -> Matrix:
         return _view(inputs, outputs, self.visible[:, i], self.takes_sparse)

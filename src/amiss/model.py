@@ -39,6 +39,9 @@ class ConditionalModel(Protocol):
 
     def log_odds(self, inputs: Matrix, outputs: Floats, /) -> Floats: ...
 
+    def as_linear(self, n_inputs: int, /) -> LinearModel | None:
+        """The same as coefficients, if it seems to be that."""
+
 
 @dataclass(frozen=True)
 class LinearModel:
@@ -53,6 +56,9 @@ class LinearModel:
         result += outputs @ self.coef[n_inputs:]
         result += self.intercept
         return result
+
+    def as_linear(self, n_inputs: int) -> LinearModel:
+        return self
 
 
 @dataclass(frozen=True)
@@ -176,9 +182,14 @@ def _centred(inputs: Matrix) -> tuple[Floats, Matrix]:
     return centre, shifted
 
 
+def crossfit_share(crossfit: Crossfit) -> float:
+    """The share of the models that did not see a row."""
+    return 0.5 if crossfit == "half" else float(crossfit)
+
+
 def combined_log_odds(fit: Fit, crossfit: Crossfit) -> Floats:
     """In-sample (False), out-of-fold (True), or an average in which the latter have a share of ``crossfit``."""
-    share = 0.5 if crossfit == "half" else float(crossfit)
+    share = crossfit_share(crossfit)
     if share == 0:
         return fit.in_sample
     assert fit.out_of_fold is not None

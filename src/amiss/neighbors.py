@@ -322,3 +322,10 @@ def _squares(rows: Matrix) -> Floats:
     if sparse.issparse(rows):
         return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", rows, rows))
+
+
+def without(found: Neighbors, own: Neighbors) -> Neighbors:
+    """Each query's own row taken out; or the last one found, if its own is not there (many copies of it)."""
+    keep = found != own[:, None]
+    keep[keep.all(axis=1), -1] = False
+    return found[keep].reshape(len(found), -1)

@@ -12,38 +12,31 @@ from amiss.cli.output import record
 from amiss.dataset import Dataset
 from amiss.detector import MCODE
 from amiss.ranking import RankedRow, Reason, ranked_rows
+from amiss.text import count, printable, probability
 
 LONGEST_ID = 24
-LONGEST_OUTPUT = 32
 SMALL_PART = 0.05
 LEGEND = "(! flagged; p: the model's probability of the value that stands there; %: its part of the score)"
 QUALITY_LEGEND = """(ones: share of 1; strength: penalty chosen; error: mean of 1 - p; brier: mean of its square;
 skill: 0 is no better than always saying the base rate, 1 is perfect; auc: 0.5 is chance; weight: in the score)"""
 
 
-def printable(text: str, longest: int) -> str:
-    """Text as it may be printed: no control characters, not too long."""
-    clean = "".join(letter if letter.isprintable() else "�" for letter in text)
-    return clean if len(clean) <= longest else clean[: longest - 1] + "…"
-
-
 def summary(detector: MCODE, data: Dataset) -> str:
     """What was read as what, how much is flagged, and what looks doubtful."""
     quality = detector.output_quality_
-    names = [printable(name, LONGEST_OUTPUT) for name in data.output_names]
+    names = [printable(name) for name in data.output_names]
     left_out, struggling = int(quality.excluded.sum()), int((~quality.converged).sum())
     lines = [
-        f"{_count(len(data), 'row')}, {_count(len(data.input_names), 'input')}, {_count(len(names), 'output')}"
+        f"{count(len(data), 'row')}, {count(len(data.input_names), 'input')}, {count(len(names), 'output')}"
         + (f" ({left_out} left out of the score)" if left_out else "")
         + f": {int(detector.labels_.sum())} flagged, with a score above {detector.threshold_:.4g}.",
         _listing("Outputs", names),
     ]
     if data.X.levels:
-        categories = [printable(data.input_names[column], LONGEST_OUTPUT) for column in sorted(data.X.levels)]
+        categories = [printable(data.input_names[column]) for column in sorted(data.X.levels)]
         lines.append(_listing("Inputs read as categories", categories))
     lines += [
-        f"Input {printable(name, LONGEST_OUTPUT)} only counts the rows; if it is their id, say --id."
-        for name in _counters(data)
+        f"Input {printable(name)} only counts the rows; if it is their id, say --id." for name in _counters(data)
     ]
     if detector.choice_ is not None:
         lines.append(f"Score: {detector.choice_.why}.")
@@ -51,7 +44,7 @@ def summary(detector: MCODE, data: Dataset) -> str:
     if recall < 1:
         lines.append(f"Neighbours were searched approximately, and {recall:.1%} of them found.")
     if struggling:
-        lines.append(f"The models of {_count(struggling, 'output')} did not converge; see --quality.")
+        lines.append(f"The models of {count(struggling, 'output')} did not converge; see --quality.")
     return "\n".join(lines)
 
 
@@ -102,10 +95,6 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def _cut(line: str) -> str:
     room = shutil.get_terminal_size((110, 24)).columns
     return (line if len(line) <= room else line[: room - 1] + "…").rstrip()
@@ -135,16 +124,5 @@ def _sentence(row: RankedRow) -> str:
 
 
 def _reason(reason: Reason, score: float) -> str:
-    name = printable(reason.output, LONGEST_OUTPUT)
-    return f"{name} = {reason.observed} (p {_probability(reason.probability)}, {reason.share / score:.0%})"
-
-
-def _probability(p: float) -> str:
-    """Two digits that matter, never a flat zero.
-
-    >>> _probability(0.4), _probability(0.012), _probability(0.00001)
-    ('0.40', '0.012', '<0.001')
-    """
-    if p < 0.001:
-        return "<0.001"
-    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    name = printable(reason.output)
+    return f"{name} = {reason.observed} (p {probability(reason.probability)}, {reason.share / score:.0%})"

@@ -1,0 +1,260 @@
+"""Why a row has its score: exact shares, what was expected, on what grounds, and what a change would do.
+
+A score is a sum over outputs, so each output's share is exact. The probability behind a share comes
+from log-odds that are a sum too, of what each column adds against the average training row:
+
+    log-odds_i(n) = average_i + Σ_c coef[c, i] (z[n, c] - mean_c),   z = [inputs, other outputs]
+
+The models are those by which the row was scored: for a training row the same mixture of the models
+that saw it and of those that did not. If an output were changed, the probabilities of the outputs that
+see it change too, and so may the row's neighbours; ``score_if_changed`` is computed anew from all that.
+One false output makes its correct companions look improbable, so of the outputs with a telling share
+the first is the one whose change leaves the lowest score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit
+
+from amiss.explanation import ExplainedOutput, Explanation, Grounds
+from amiss.model import ConditionalModel, LinearModel
+from amiss.neighbors import Neighbors
+from amiss.scorer import Scorer, TrainingRows
+from amiss.scores import scores
+from amiss.table import Floats, Matrix, Rows
+
+SMALL_PART = 0.05  # of the score: outputs below it are not looked into
+MOST_SUSPECTS = 10
+TOGETHER = 64  # rows explained at once
+SAME = 1e-6  # log-odds: nearer than this a model is what it says
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A row to be explained, with what scored it; ``position`` is its place among the training rows."""
+
+    number: int | None
+    position: int | None
+    design: Matrix
+    Y: Floats
+    filled: Floats
+    probability: Floats  # of the observed values
+    shares: Floats
+    weights: Floats
+    neighbors: Rows | None
+    model: ConditionalModel | None
+
+    @property
+    def suspects(self) -> Rows:
+        """Outputs with a telling share, largest first."""
+        largest = np.argsort(-self.shares, kind="stable")[:MOST_SUSPECTS]
+        total = self.shares.sum()
+        return largest[(self.shares[largest] > 0) & (self.shares[largest] >= SMALL_PART * total)]
+
+
+@dataclass(frozen=True)
+class Explainer:
+    """Explains rows by what a fit has left behind.
+
+    ``source[c]`` is the input that column c of the design comes from; ``contributions``, ``probability``
+    and ``weights`` are those of the training rows, in the user's order.
+    """
+
+    scorer: Scorer
+    rows: TrainingRows
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    source: Rows
+    contributions: Floats
+    probability: Floats
+    weights: Floats
+    threshold: float
+
+    def of_training(self, numbers: Sequence[int]) -> Iterator[Explanation]:
+        """Explanations of training rows, by the user's numbers."""
+        for start in range(0, len(numbers), TOGETHER):
+            yield from self._explanations([self._trained(number) for number in numbers[start : start + TOGETHER]])
+
+    def of_new(self, design: Matrix, Y: Floats) -> Explanation:
+        """The explanation of one new row, as arrays of one row."""
+        scorer = self.scorer
+        filled = scorer.expectations.filled(design, Y)
+        log_odds = scorer.model.log_odds(design, filled)
+        near = scorer.neighbors(design, filled)
+        weights = scorer.weights(near)
+        case = _Case(
+            number=None,
+            position=None,
+            design=design,
+            Y=Y[0],
+            filled=filled[0],
+            probability=np.where(Y[0] == 1, expit(log_odds[0]), expit(-log_odds[0])),
+            shares=scorer.parts(log_odds, Y, weights)[0],
+            weights=weights if weights.ndim == 1 else weights[0],
+            neighbors=None if near is None else near[0],
+            model=scorer.model,
+        )
+        return next(self._explanations([case]))
+
+    def _trained(self, number: int) -> _Case:
+        position = int(self.rows.place[number])
+        design, Y = self.rows.design[[position]], self.rows.Y[[position]]
+        reference = self.scorer.reference
+        return _Case(
+            number=number,
+            position=position,
+            design=design,
+            Y=Y[0],
+            filled=self.scorer.expectations.filled(design, Y)[0],
+            probability=self.probability[number],
+            shares=self.contributions[number],
+            weights=self.weights if self.weights.ndim == 1 else self.weights[number],
+            neighbors=None if reference is None else reference.neighbors[position],
+            model=self.rows.model_of(position, self.scorer.model),
+        )
+
+    def _explanations(self, cases: list[_Case]) -> Iterator[Explanation]:
+        for case, changed in zip(cases, self._scores_if_changed(cases), strict=True):
+            yield self._explanation(case, changed)
+
+    def _scores_if_changed(self, cases: list[_Case]) -> list[dict[int, float]]:
+        """For each case, the score it would have with one suspect changed, for each suspect."""
+        pairs = [(place, i) for place, case in enumerate(cases) if case.model is not None for i in case.suspects]
+        results: list[dict[int, float]] = [{} for _ in cases]
+        if not pairs:
+            return results
+        of_case, changed = (np.array(column, dtype=np.intp) for column in zip(*pairs, strict=True))
+        Y, filled = (np.stack([getattr(cases[place], name) for place in of_case]) for name in ("Y", "filled"))
+        each = np.arange(len(changed))
+        Y[each, changed] = filled[each, changed] = 1 - Y[each, changed]
+        log_odds = np.vstack([
+            case.model.log_odds(case.design[np.zeros(np.count_nonzero(mine), dtype=np.intp)], filled[mine])
+            for case, mine in ((case, of_case == place) for place, case in enumerate(cases))
+            if case.model is not None and mine.any()
+        ])  # fmt: skip
+        weights = self.scorer.weights(self._neighbors_if_changed(cases, of_case, filled))
+        after = scores(self.scorer.parts(log_odds, Y, weights))
+        for place, i, score in zip(of_case, changed, after, strict=True):
+            results[place][int(i)] = float(score)
+        return results
+
+    def _neighbors_if_changed(self, cases: list[_Case], of_case: Rows, filled: Floats) -> Neighbors | None:
+        if self.scorer.reference is None:
+            return None
+        if self.scorer.neighbor_space == "inputs":  # which were not changed
+            return np.stack([cases[place].neighbors for place in of_case])
+        positions = [cases[place].position for place in of_case]
+        design = self._stacked([cases[place] for place in of_case])
+        own = None if None in positions else np.array(positions, dtype=np.intp)
+        return self.scorer.neighbors(design, filled, own)
+
+    def _stacked(self, cases: list[_Case]) -> Matrix:
+        if cases[0].position is None:
+            return cases[0].design[np.zeros(len(cases), dtype=np.intp)]
+        return self.rows.design[[case.position for case in cases]]
+
+    def _explanation(self, case: _Case, if_changed: dict[int, float]) -> Explanation:
+        score = float(scores(case.shares[None])[0])
+        counted = np.flatnonzero(~np.isnan(case.Y) & self.scorer.included)
+        suspects = sorted(case.suspects.tolist(), key=lambda i: if_changed.get(i, 0.0))
+        chosen = set(suspects)
+        rest = set(counted.tolist()) - chosen
+        others = [int(i) for i in np.argsort(-case.shares, kind="stable") if int(i) in rest]
+        linear = _linear(case)
+        alike, known = self._alike(case)
+        outputs = []
+        for i in [*suspects, *others]:
+            value, probability = int(case.Y[i]), float(case.probability[i])
+            outputs.append(
+                ExplainedOutput(
+                    output=self.output_names[i],
+                    observed=value,
+                    probability=probability,
+                    expected=probability if value else 1 - probability,
+                    direction=None if probability >= 0.5 else ("commission" if value else "omission"),
+                    fitting=value if probability >= 0.5 else 1 - value,
+                    share=float(case.shares[i]),
+                    part=float(case.shares[i] / score) if score > 0 else 0.0,
+                    weight=float(case.weights[i]),
+                    score_if_changed=if_changed.get(i),
+                    neighbors_alike=None if alike is None else int(alike[i]),
+                    neighbors_known=None if known is None else int(known[i]),
+                    grounds=self._grounds(case, linear, i) if linear is not None and i in chosen else None,
+                )
+            )
+        return Explanation(
+            label="This row" if case.number is None else f"Row {case.number}",
+            row=case.number,
+            score=score,
+            score_name=self.scorer.score,
+            threshold=self.threshold,
+            flagged=score > self.threshold,
+            rank=self._rank(case, score),
+            n_rows=len(self.contributions),
+            outputs=tuple(outputs),
+            n_suspects=len(suspects),
+            neighbors=None if case.neighbors is None else tuple(self.rows.order[case.neighbors].tolist()),
+            left_out=self._left_out(case, linear),
+        )
+
+    @cached_property
+    def _training_scores(self) -> Floats:
+        return scores(self.contributions)
+
+    def _rank(self, case: _Case, score: float) -> int:
+        """Its place in the ranked list, where ties stay in row order."""
+        ranked = self._training_scores
+        earlier = 0 if case.number is None else int((ranked[: case.number] == score).sum())
+        return int((ranked > score).sum()) + earlier + 1
+
+    def _alike(self, case: _Case) -> tuple[Rows, Rows] | tuple[None, None]:
+        """How many neighbours have each output's value, and how many show it."""
+        if case.neighbors is None:
+            return None, None
+        near = self.rows.Y[case.neighbors]
+        return (near == case.Y).sum(axis=0), (~np.isnan(near)).sum(axis=0)
+
+    def _grounds(self, case: _Case, model: LinearModel, i: int) -> Grounds:
+        coef, n_columns = model.coef[:, i], case.design.shape[1]
+        mean = self.rows.average
+        row = case.design.toarray()[0] if hasattr(case.design, "toarray") else case.design[0]
+        of_columns = coef[:n_columns] * (row - mean[:n_columns])
+        return Grounds(
+            log_odds=float(model.log_odds(case.design, case.filled[None])[0, i]),
+            average=float(model.intercept[i] + coef @ mean),
+            inputs=np.bincount(self.source, of_columns, len(self.input_names)).astype(np.float64),
+            outputs=coef[n_columns:] * (case.filled - mean[n_columns:]),
+            input_names=self.input_names,
+            output_names=self.output_names,
+        )
+
+    def _left_out(self, case: _Case, linear: LinearModel | None) -> dict[str, str]:
+        result = {}
+        if case.model is None:
+            result["score_if_changed"] = (
+                "what a change would do, because the base_estimator's models that did not see this row "
+                "are not kept (crossfit=False scores rows without them)"
+            )
+        if linear is None:
+            result["grounds"] = "on what grounds, because the base_estimator's models are not linear"
+            if case.model is None:
+                result["grounds"] = "on what grounds, for the same reason"
+        if case.neighbors is None:
+            result["neighbors"] = f"neighbours, because the score {self.scorer.score!r} has none"
+        return result
+
+
+def _linear(case: _Case) -> LinearModel | None:
+    """The case's model as coefficients, if it is that."""
+    if case.model is None or isinstance(case.model, LinearModel):
+        return case.model
+    linear = case.model.as_linear(case.design.shape[1])
+    if linear is None:
+        return None
+    ours, theirs = (model.log_odds(case.design, case.filled[None]) for model in (linear, case.model))
+    return linear if np.abs(ours - theirs).max() < SAME else None

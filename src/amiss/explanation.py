@@ -1,0 +1,259 @@
+"""What is said about one row: numbers for a program, sentences for a person, a table for a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+
+from amiss.table import Floats
+from amiss.text import joined, percent, printable
+
+Direction = Literal["commission", "omission"]
+
+TELLING = 0.1  # a column that is named adds at least this share of the largest
+MOST_NAMED = 3
+MOST_TERMS = 10
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one column adds to the log-odds of an output being 1, against the average row."""
+
+    name: str
+    kind: Literal["input", "output"]
+    log_odds: float
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """The log-odds of an output being 1, taken apart: ``average + sum(inputs) + sum(outputs)``.
+
+    ``average`` is what the average training row has; ``inputs`` and ``outputs`` are what each column
+    of the row adds to it, in the order of the names. (The levels of a category, and whether a cell is
+    missing, count as one column.)
+    """
+
+    log_odds: float
+    average: float
+    inputs: Floats = field(repr=False)
+    outputs: Floats = field(repr=False)
+    input_names: tuple[str, ...] = field(repr=False)
+    output_names: tuple[str, ...] = field(repr=False)
+
+    def largest(self, at_most: int | None = None) -> tuple[Term, ...]:
+        """The columns that add or take most, largest first; those that add nothing are left out."""
+        terms = np.concatenate([self.inputs, self.outputs])
+        chosen = np.argsort(-np.abs(terms), kind="stable")[:at_most]
+        return tuple(self._term(int(column), float(terms[column])) for column in chosen if terms[column] != 0)
+
+    def _term(self, column: int, log_odds: float) -> Term:
+        n_inputs = len(self.input_names)
+        if column < n_inputs:
+            return Term(self.input_names[column], "input", log_odds)
+        return Term(self.output_names[column - n_inputs], "output", log_odds)
+
+    def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
+        return {
+            "log_odds": self.log_odds,
+            "average": self.average,
+            "inputs": float(self.inputs.sum()),
+            "outputs": float(self.outputs.sum()),
+            "largest": [
+                {"name": term.name, "kind": term.kind, "log_odds": term.log_odds} for term in self.largest(n_terms)
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class ExplainedOutput:
+    """One output of an explained row.
+
+    Attributes
+    ----------
+    observed : the value that stands there
+    probability : the model's probability of that value
+    expected : the model's probability of a 1
+    direction : "commission" if it is 1 and unexpected, "omission" if it is 0 and 1 is expected, None
+        if the value is the more probable one
+    fitting : the more probable value
+    share : what the output adds to the score; the shares of all outputs add up to it
+    part : the same as a part of one
+    weight : its weight in the score
+    score_if_changed : the row's score if this output had the other value; None where that is not known,
+        or the share is small
+    neighbors_alike, neighbors_known : of the neighbours that show this output, how many have the same value
+    grounds : why the model expects what it expects; None where that is not known, or the share is small
+    """
+
+    output: str
+    observed: int
+    probability: float
+    expected: float
+    direction: Direction | None
+    fitting: int
+    share: float
+    part: float
+    weight: float
+    score_if_changed: float | None = None
+    neighbors_alike: int | None = None
+    neighbors_known: int | None = None
+    grounds: Grounds | None = None
+
+    def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "grounds"}
+        return plain | {"grounds": None if self.grounds is None else self.grounds.to_dict(n_terms)}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a row has its score. ``print`` it, look at it in a notebook, or take its :meth:`to_dict`.
+
+    Attributes
+    ----------
+    label : what the row is called
+    row : its number in the training data, None for a new row
+    score, score_name : the score, and which one it is
+    threshold, flagged : where the fit flags, and whether this row is above
+    rank, n_rows : its place among the training rows; for a new row the place it would have
+    outputs : the outputs that count in the score. First come the ``n_suspects`` with a telling share,
+        of which the first is the one whose change leaves the lowest score; the others follow by share.
+    neighbors : numbers of the training rows that set the local weights, nearest first
+    left_out : what could not be said, and why
+    """
+
+    label: str
+    row: int | None
+    score: float
+    score_name: str
+    threshold: float
+    flagged: bool
+    rank: int
+    n_rows: int
+    outputs: tuple[ExplainedOutput, ...]
+    n_suspects: int
+    neighbors: tuple[int, ...] | None = field(repr=False)
+    left_out: Mapping[str, str]
+
+    @property
+    def suspects(self) -> tuple[ExplainedOutput, ...]:
+        return self.outputs[: self.n_suspects]
+
+    def __getitem__(self, output: str) -> ExplainedOutput:
+        """What is said about one output."""
+        for each in self.outputs:
+            if each.output == output:
+                return each
+        raise KeyError(output)
+
+    def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
+        """Plain values, ready for JSON; of each output's grounds the ``n_terms`` largest."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "outputs"}
+        plain["neighbors"] = None if self.neighbors is None else list(self.neighbors)
+        plain["left_out"] = dict(self.left_out)
+        return plain | {"outputs": [output.to_dict(n_terms) for output in self.outputs]}
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences())
+
+    def sentences(self) -> list[str]:
+        """The explanation as plain sentences, the most important first."""
+        return [self._verdict(), *self._what_is_wrong(), *(f"Not said: {why}." for why in self.left_out.values())]
+
+    def _verdict(self) -> str:
+        kind = "is unusual" if self.flagged else "is not unusual enough to be flagged"
+        side = "above" if self.flagged else "not above"
+        return (
+            f"{self.label} {kind}: its score of {self.score:.4g} is {side} {self.threshold:.4g}, "
+            f"place {self.rank} among {self.n_rows} rows."
+        )
+
+    def _what_is_wrong(self) -> list[str]:
+        if not self.suspects:
+            return ["None of its outputs stands out."]
+        first, *others = self.suspects
+        told = [_claim(first), *self._change(first), *_why(first, self.outputs), *_alike(first)]
+        surprising = [output for output in others if output.direction is not None][: MOST_NAMED - 1]
+        if surprising:
+            named = [f"{_named(each)} ({percent(each.probability)})" for each in surprising]
+            told.append(f"Also unexpected, perhaps because of it: {joined(named)}.")
+        return told
+
+    def _change(self, output: ExplainedOutput) -> list[str]:
+        after = output.score_if_changed
+        if after is None:
+            return []
+        verb = "fall" if after < self.score else "rise"
+        where = "above" if after > self.threshold else "not above"
+        return [f"Were it {1 - output.observed}, the score would {verb} to {after:.4g}, {where} the threshold."]
+
+    def _repr_html_(self) -> str:
+        head = "".join(
+            f"<th>{name}</th>" for name in ("output", "is", "expected (of 1)", "part", "score if changed")
+        )
+        rows = "".join(_html_row(output) for output in self.suspects)
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if self.suspects else ""
+        return f"<div><p>{escape(str(self))}</p>{table}</div>"
+
+
+def _named(output: ExplainedOutput) -> str:
+    return f"{printable(output.output)} = {output.observed}"
+
+
+def _claim(output: ExplainedOutput) -> str:
+    name, makes = printable(output.output), f"it makes {percent(output.part)} of the score"
+    if output.direction is None:
+        return (
+            f"{name} is {output.observed}, in itself the likelier value ({percent(output.probability)}), "
+            f"but {makes}."
+        )
+    return (
+        f"{name} is {output.observed} where {output.fitting} is expected (the model gives a {output.observed} "
+        f"a chance of {percent(output.probability)}); {makes}."
+    )
+
+
+def _why(output: ExplainedOutput, outputs: tuple[ExplainedOutput, ...]) -> list[str]:
+    """The columns that speak most for the value that was expected."""
+    if output.grounds is None or output.direction is None:
+        return []
+    sign = 1 if output.fitting == 1 else -1
+    terms = [term for term in output.grounds.largest(50) if sign * term.log_odds > 0]
+    if not terms:
+        return []
+    telling = [term for term in terms if abs(term.log_odds) >= TELLING * abs(terms[0].log_odds)]
+    values = {each.output: each.observed for each in outputs}
+    inputs = [printable(term.name) for term in telling if term.kind == "input"][:MOST_NAMED]
+    others = [
+        f"{printable(term.name)} = {values[term.name]}" if term.name in values else printable(term.name)
+        for term in telling
+        if term.kind == "output"
+    ][:MOST_NAMED]
+    told = [f"the input{'s' * (len(inputs) > 1)} {joined(inputs)}"] * bool(inputs)
+    told += [f"the output{'s' * (len(others) > 1)} {joined(others)}"] * bool(others)
+    return [f"For {output.fitting} speak most {' and '.join(told)}."]
+
+
+def _alike(output: ExplainedOutput) -> list[str]:
+    if not output.neighbors_known:
+        return []
+    have = "has" if output.neighbors_alike == 1 else "have"
+    return [
+        f"Of the {output.neighbors_known} rows most like it, {output.neighbors_alike} {have} {_named(output)} too."
+    ]
+
+
+def _html_row(output: ExplainedOutput) -> str:
+    width = f"display:inline-block;height:0.7em;background:#0072B2;width:{100 * output.part:.0f}px"
+    after = "" if output.score_if_changed is None else f"{output.score_if_changed:.4g}"
+    cells = (
+        f"<bdi>{escape(printable(output.output))}</bdi>",
+        str(output.observed),
+        percent(output.expected),
+        f'<span style="{width}"></span> {percent(output.part)}',
+        after,
+    )
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

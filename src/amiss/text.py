@@ -1,0 +1,59 @@
+"""Names and numbers as a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+LONGEST_NAME = 32
+
+
+def printable(text: str, longest: int = LONGEST_NAME) -> str:
+    """Text as it may be printed: no control characters, not too long.
+
+    >>> printable("a\\u202eb\\n"), printable("abcdef", 4)
+    ('a�b�', 'abc…')
+    """
+    clean = "".join(letter if letter.isprintable() else "�" for letter in text[: longest + 1])
+    return clean if len(clean) <= longest else clean[: longest - 1] + "…"
+
+
+def probability(p: float) -> str:
+    """Two digits that matter, never a flat zero.
+
+    >>> probability(0.4), probability(0.012), probability(0.00001)
+    ('0.40', '0.012', '<0.001')
+    """
+    if p < 0.001:
+        return "<0.001"
+    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def percent(p: float) -> str:
+    """A probability or a share for a sentence: as many digits as matter, never a false 0 or 100.
+
+    >>> [percent(p) for p in (0.0, 0.00001, 0.0042, 0.31, 0.9993, 1 - 1e-9, 1.0)]
+    ['0%', 'under 0.1%', '0.4%', '31%', '99.9%', 'over 99.9%', '100%']
+    """
+    if p in (0.0, 1.0):
+        return f"{p:.0%}"
+    if p < 0.001:
+        return "under 0.1%"
+    if p > 0.9994:
+        return "over 99.9%"
+    return f"{p:.1%}" if p < 0.0995 or p >= 0.9905 else f"{p:.0%}"
+
+
+def count(number: int, noun: str) -> str:
+    """
+    >>> count(1, "row"), count(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def joined(items: Sequence[str]) -> str:
+    """
+    >>> joined(["a"]), joined(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join([", ".join(items[:-1]), *items[-1:]] if len(items) > 1 else items)
