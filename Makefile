@@ -3,15 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint browser clean
 
 demo: $(VENV)/.core  ## set up, then find the falsified tags of the bundled digits
-	$(BIN)/amiss demo --save demo
+	$(BIN)/amiss demo --save demo --report demo/report.html
 	$(BIN)/amiss find demo/digits.csv --outputs 'tag_*' --id picture --top 5 --reasons 2 -o demo/found.csv
+	$(BIN)/amiss explain demo/digits.csv digit-0477 --outputs 'tag_*' --id picture
 	@echo "To go on with your own file: . $(VENV)/bin/activate, then amiss find --help"
 
-test: $(VENV)/.dev  ## set up, then run the tests
+test: $(VENV)/.dev browser  ## set up, then run the tests
 	$(BIN)/pytest
+
+browser: $(VENV)/.dev  ## the tests look at the report in a real browser
+	@BIN=$(BIN) sh tests/install_browser.sh
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

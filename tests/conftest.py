@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -85,3 +86,33 @@ def amiss(tmp_path):
         )
 
     return run
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Without these Chromium asks the network for updates, and a sandbox needs rights a container lacks.
+BROWSER_OPTIONS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real Chromium, headless."""
+    from playwright.sync_api import Error, sync_playwright
+
+    with sync_playwright() as playwright:
+        own = next(filter(None, map(shutil.which, BROWSERS)), None)
+        try:
+            chromium = playwright.chromium.launch(executable_path=own, args=list(BROWSER_OPTIONS))
+        except Error:
+            if os.environ.get("AMISS_TEST_BROWSER") == "required":
+                raise
+            pytest.skip("there is no Chromium here; make browser installs one")
+        yield chromium
+        chromium.close()

@@ -16,11 +16,15 @@ from amiss.table import Floats, Matrix, Table
 
 @dataclass(frozen=True)
 class Dataset:
-    """What a reader gives: inputs, outputs and, where the file has them, row ids."""
+    """What a reader gives: inputs, outputs and, where the file has them, row ids and pictures.
+
+    A picture is a file or a small array.
+    """
 
     X: Table
     Y: Table
     ids: tuple[str, ...] | None = None
+    pictures: tuple[Any, ...] | None = None
 
     @property
     def input_names(self) -> tuple[str, ...]:

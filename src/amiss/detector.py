@@ -34,6 +34,7 @@ from amiss.model import (
     crossfit_share,
     errors,
     fit_logistic,
+    linear_twin,
     log_rho,
     rho,
 )
@@ -308,6 +309,13 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         numbers = [_row_number(row, len(self.decision_scores_), "the fit had") for row in rows]
         return self._explainer().of_training(numbers)
+
+    def dependence(self) -> Floats | None:
+        """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
+        check_is_fitted(self)
+        design, Y = self._rows.design[:50], self._rows.Y[:50]
+        linear = linear_twin(self._model, design, self._expectations.filled(design, Y))
+        return None if linear is None else linear.coef[design.shape[1] :]
 
     def predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
         """1 for new rows above the threshold of the fit, else 0."""

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import expit
 
 from amiss.explanation import ExplainedOutput, Explanation, Grounds
-from amiss.model import ConditionalModel, LinearModel
+from amiss.model import ConditionalModel, LinearModel, linear_twin
 from amiss.neighbors import Neighbors
 from amiss.scorer import Scorer, TrainingRows
 from amiss.scores import scores
@@ -31,7 +31,6 @@ from amiss.table import Floats, Matrix, Rows
 SMALL_PART = 0.05  # of the score: outputs below it are not looked into
 MOST_SUSPECTS = 10
 TOGETHER = 64  # rows explained at once
-SAME = 1e-6  # log-odds: nearer than this a model is what it says
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ class Explainer:
         chosen = set(suspects)
         rest = set(counted.tolist()) - chosen
         others = [int(i) for i in np.argsort(-case.shares, kind="stable") if int(i) in rest]
-        linear = _linear(case)
+        linear = None if case.model is None else linear_twin(case.model, case.design, case.filled[None])
         alike, known = self._alike(case)
         outputs = []
         for i in [*suspects, *others]:
@@ -247,14 +246,3 @@ class Explainer:
         if case.neighbors is None:
             result["neighbors"] = f"neighbours, because the score {self.scorer.score!r} has none"
         return result
-
-
-def _linear(case: _Case) -> LinearModel | None:
-    """The case's model as coefficients, if it is that."""
-    if case.model is None or isinstance(case.model, LinearModel):
-        return case.model
-    linear = case.model.as_linear(case.design.shape[1])
-    if linear is None:
-        return None
-    ours, theirs = (model.log_odds(case.design, case.filled[None]) for model in (linear, case.model))
-    return linear if np.abs(ours - theirs).max() < SAME else None

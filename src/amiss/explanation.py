@@ -175,6 +175,11 @@ class Explanation:
         if not self.suspects:
             return ["None of its outputs stands out."]
         first, *others = self.suspects
+        if all(output.direction is None for output in self.suspects) and not self._would_fall(first):
+            return [
+                f"Each of its outputs has the value that is expected; most is added by {_named(first)} "
+                f"({percent(first.probability)})."
+            ]
         told = [_claim(first), *self._change(first), *_why(first, self.outputs), *_alike(first)]
         surprising = [output for output in others if output.direction is not None][: MOST_NAMED - 1]
         if surprising:
@@ -182,11 +187,14 @@ class Explanation:
             told.append(f"Also unexpected, perhaps because of it: {joined(named)}.")
         return told
 
+    def _would_fall(self, output: ExplainedOutput) -> bool:
+        return output.score_if_changed is not None and output.score_if_changed < self.score
+
     def _change(self, output: ExplainedOutput) -> list[str]:
         after = output.score_if_changed
         if after is None:
             return []
-        verb = "fall" if after < self.score else "rise"
+        verb = "fall" if self._would_fall(output) else "rise"
         where = "above" if after > self.threshold else "not above"
         return [f"Were it {1 - output.observed}, the score would {verb} to {after:.4g}, {where} the threshold."]
 

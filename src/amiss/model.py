@@ -34,6 +34,9 @@ Crossfit = Literal["half"] | float | bool
 FINAL = Effort(tolerance=1e-8, newton_steps=100, residual=0.1, tightening=True)
 
 
+SAME = 1e-6  # log-odds: nearer than this a model is what its coefficients say
+
+
 class ConditionalModel(Protocol):
     """The log-odds of y_i = 1 given x and the visible other outputs, for every output i."""
 
@@ -180,6 +183,17 @@ def _centred(inputs: Matrix) -> tuple[Floats, Matrix]:
     shifted = inputs.copy()
     shifted.data = shifted.data - centre[shifted.indices]
     return centre, shifted
+
+
+def linear_twin(model: ConditionalModel, inputs: Matrix, outputs: Floats) -> LinearModel | None:
+    """The model as coefficients, if they give its log-odds of these rows."""
+    if isinstance(model, LinearModel):
+        return model
+    twin = model.as_linear(inputs.shape[1])
+    if twin is None:
+        return None
+    apart = np.abs(twin.log_odds(inputs, outputs) - model.log_odds(inputs, outputs))
+    return twin if apart.max() < SAME else None
 
 
 def crossfit_share(crossfit: Crossfit) -> float:

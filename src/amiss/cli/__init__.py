@@ -14,6 +14,7 @@ import click
 from amiss import __version__
 from amiss.cli.demo import demo
 from amiss.cli.evaluate import evaluate
+from amiss.cli.explain import explain
 from amiss.cli.find import find
 from amiss.cli.reproduce import reproduce
 from amiss.errors import DataError, MissingDependencyError
@@ -31,12 +32,14 @@ def cli() -> None:
     \b
     amiss demo                                       see it work, no data needed
     amiss find records.csv --outputs 'tag_*'         print the most unusual rows
-    amiss find records.csv --outputs 'tag_*' -o found.csv
+    amiss find records.csv --outputs 'tag_*' -o found.csv --report report.html
+    amiss explain records.csv 17 --outputs 'tag_*'   why a row is unusual
     amiss evaluate records.csv --outputs 'tag_*'     what precision to expect
     """
 
 
 cli.add_command(find)
+cli.add_command(explain)
 cli.add_command(demo)
 cli.add_command(evaluate)
 cli.add_command(reproduce)

@@ -22,8 +22,9 @@ SHADES, PLAIN_SHADES = " ░▒▓█", " .:*#"
 @click.option(
     "--save", metavar="DIR", help="Also write the table (digits.csv) and the truth (falsified.csv) there."
 )
+@click.option("--report", metavar="HTML", help="Also write a report with the pictures.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which tags are falsified.")
-def demo(save: str | None, seed: int) -> None:
+def demo(save: str | None, report: str | None, seed: int) -> None:
     """Falsify tags of handwritten digits, and find them again.
 
     The pictures are scikit-learn's own, so nothing is downloaded. Seven tags say what a digit is
@@ -32,6 +33,8 @@ def demo(save: str | None, seed: int) -> None:
     from amiss.detector import MCODE
     from amiss.digits import tagged_digits
 
+    if report is not None:
+        _make_folder_of(report)
     tagged = tagged_digits(seed)
     data, n_false = tagged.data, len(tagged.falsified)
     detector = MCODE(contamination=n_false / len(data), verbose=sys.stderr.isatty()).fit(data.X, data.Y)
@@ -39,6 +42,8 @@ def demo(save: str | None, seed: int) -> None:
         _print(detector, tagged)
         if save is not None:
             _save(tagged, Path(save))
+        if report is not None:
+            _report(detector, tagged, report)
 
 
 def _print(detector: MCODE, tagged: TaggedDigits) -> None:
@@ -71,19 +76,35 @@ def _pictures(detector: MCODE, tagged: TaggedDigits) -> str:
 
 
 def _verdict(detector: MCODE, tagged: TaggedDigits) -> str:
-    from amiss.ranking import ranked_rows
+    import numpy as np
 
     n_false = len(tagged.falsified)
-    found = named = 0
-    for row in ranked_rows(detector, tagged.data, 1, n_false):
-        flipped = tagged.falsified.get(row.row - 1)
-        found += flipped is not None
-        named += flipped == row.reasons[0].output
+    top = np.argsort(-detector.decision_scores_, kind="stable")[:n_false].tolist()
+    falsified = [row for row in top if row in tagged.falsified]
+    found, named = len(falsified), 0
+    for row, why in zip(falsified, detector.explain_rows(falsified), strict=True):
+        named += why.suspects[0].output == tagged.falsified[row]
     return (
         f"Of the {n_false} most unusual pictures {found} are falsified ones ({found / n_false:.0%}; "
         f"by chance it would be {n_false / len(tagged.data):.0%}), and in {named} of these {found} "
-        "the tag named first is the falsified one."
+        "the tag that amiss explain names first is the falsified one."
     )
+
+
+def _make_folder_of(report: str) -> None:
+    from amiss.files import refuse_bad_place
+
+    Path(report).absolute().parent.mkdir(parents=True, exist_ok=True)
+    refuse_bad_place(Path(report))
+
+
+def _report(detector: MCODE, tagged: TaggedDigits, report: str) -> None:
+    from amiss.report import write_report
+
+    data = tagged.data
+    pictures = [tagged.picture(row) for row in range(len(data))]
+    write_report(report, detector, data.X, data.Y, ids=data.ids, pictures=pictures, title="Handwritten digits")
+    click.echo(f"\nA report to look at: {report}")
 
 
 def _save(tagged: TaggedDigits, folder: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_table, reading_options
 
@@ -14,18 +15,6 @@ if TYPE_CHECKING:
     from amiss.cli.output import Target
     from amiss.dataset import Dataset
     from amiss.detector import MCODE
-
-
-def _share_or_word(context: click.Context, option: click.Parameter, text: str) -> Any:
-    """What ``crossfit`` takes, from a word or a number."""
-    words: dict[str, Any] = {"yes": True, "no": False, "half": "half"}
-    try:
-        share = words[text] if text in words else float(text)
-    except ValueError:
-        share = -1.0
-    if share != "half" and not 0 <= share <= 1:
-        raise click.BadParameter("must be yes, no, half or a share between 0 and 1")
-    return share
 
 
 @click.command()
@@ -41,6 +30,15 @@ def _share_or_word(context: click.Context, option: click.Parameter, text: str) -
     type=click.Choice(["csv", "parquet", "jsonl"]),
     help="Format of the list, where the suffix does not tell.",
 )
+@click.option("--report", metavar="HTML", help="A report to look at and to hand on: one HTML file.")
+@click.option(
+    "--report-rows",
+    type=click.IntRange(1),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="How many rows of the report carry an explanation.",
+)
 @click.option(
     "--reasons",
     type=click.IntRange(1),
@@ -55,97 +53,7 @@ def _share_or_word(context: click.Context, option: click.Parameter, text: str) -
     metavar="N",
     help="How many rows to print.  [default: 10, or as many as --alerts]",
 )
-@click.option(
-    "--rate",
-    type=click.FloatRange(0, 0.5, min_open=True),
-    default=0.01,
-    show_default=True,
-    metavar="SHARE",
-    help="Share of the rows to flag.",
-)
-@click.option("--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate.")
-@click.option(
-    "--score",
-    type=click.Choice(["flip", "lrw", "rw", "prod", "auto"]),
-    default="flip",
-    show_default=True,
-    help="Evidence of a flip; the paper's with weights from each row's neighbourhood, from all rows, or none; "
-    "or whichever finds flips in this table best.",
-)
-@click.option(
-    "--weighting",
-    type=click.Choice(["sqrt", "error", "brier"]),
-    default="sqrt",
-    show_default=True,
-    help="What the weights of lrw and rw are the inverse of.",
-)
-@click.option(
-    "--parents",
-    type=click.Choice(["others", "chain", "none"]),
-    default="others",
-    show_default=True,
-    help="Which other outputs the model of an output sees.",
-)
-@click.option(
-    "--parent-penalty",
-    type=click.FloatRange(1e-6, 1e6),
-    default=4.0,
-    show_default=True,
-    metavar="R",
-    help="How many times more the coefficients of outputs are penalised than those of inputs.",
-)
-@click.option("--order", metavar="COL", multiple=True, help="Order of the chain: every output once.")
-@click.option(
-    "--crossfit",
-    default="0.6",
-    show_default=True,
-    metavar="SHARE",
-    callback=_share_or_word,
-    help="Score rows by models that did not see them (yes), that did (no), or by both, this share of the former.",
-)
-@click.option(
-    "--scaling",
-    type=click.Choice(["rank", "block", "none", "standard", "maxabs", "log-unit"]),
-    default="rank",
-    show_default=True,
-    help="How inputs are scaled.",
-)
-@click.option(
-    "--neighbors",
-    type=click.IntRange(1),
-    default=100,
-    show_default=True,
-    metavar="K",
-    help="Size of the neighbourhood for flip and lrw.",
-)
-@click.option(
-    "--neighbor-space",
-    type=click.Choice(["joint", "inputs"]),
-    default="joint",
-    show_default=True,
-    help="Where neighbours are near: in inputs and outputs, or in inputs.",
-)
-@click.option(
-    "--neighbor-search",
-    type=click.Choice(["auto", "exact", "approximate"]),
-    default="auto",
-    show_default=True,
-    help="Approximate is for very many dense rows; sparse ones are always searched exactly.",
-)
-@click.option(
-    "--exclude",
-    metavar="COL",
-    multiple=True,
-    help="Outputs to leave out of the score; they still serve as parents of the others.",
-)
-@click.option(
-    "--min-skill",
-    type=click.FloatRange(max=1, max_open=True),
-    metavar="S",
-    help="Leave outputs below this skill (see --quality) out of the score.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seeds the folds.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 is all cores.")
+@detector_options
 @click.option("--quality", is_flag=True, help="Also print how good the model of each output is.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and the top rows as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
@@ -158,23 +66,29 @@ def find(files: tuple[str, ...], **options: Any) -> None:
 
     \b
     amiss find photos.csv --outputs 'tag_*' --id photo -o found.csv
+    amiss find photos.csv --outputs 'tag_*' --id photo --pictures file --report photos.html
     amiss find yeast.arff --outputs yeast.xml
     zcat today.csv.gz | amiss find - --outputs last:14 -o - | head
     """  # fmt: skip
     from amiss.cli import output
 
-    if options["exclude"] and options["min_skill"] is not None:
-        raise click.UsageError("--exclude and --min-skill cannot be combined")
+    refuse_contradictions(options)
     if options["output"] == "-" and options["as_json"]:
         raise click.UsageError("--json and -o - both want standard output; use --output-format jsonl")
     target = None
     if options["output"] is not None:
         target = output.Target.of(options["output"], options["output_format"], inputs=files)
+    if options["report"] is not None:
+        _check_report(options["report"], options["output"], files)
+    elif options["pictures"] is not None:
+        raise click.UsageError("--pictures is for the report; say --report report.html, or --drop the column")
     data = read_table(files, options)
-    detector = _detector(data, options).fit(data.X, data.Y)
+    detector = detector_of(data, options).fit(data.X, data.Y)
     with readers_may_leave():
         if target is not None:
             output.write(target, detector, data, options["reasons"])
+        if options["report"] is not None:
+            _report(detector, data, files, options)
         if not options["quiet"]:
             _print(detector, data, target, options)
 
@@ -197,38 +111,30 @@ def _print(detector: MCODE, data: Dataset, target: Target | None, options: dict[
         click.echo(terminal.quality_table(detector), err=to_stdout)
     if target is not None and not to_stdout:
         click.echo(f"\nAll {len(data)} rows, ranked: {target.path}")
+    if options["report"] is not None:
+        click.echo(f"\nReport: {options['report']}", err=to_stdout)
 
 
-def _detector(data: Dataset, options: dict[str, Any]) -> MCODE:
-    from amiss.detector import MCODE
+def _check_report(report: str, output: str | None, files: tuple[str, ...]) -> None:
     from amiss.errors import DataError
+    from amiss.files import refuse_bad_place
 
-    share = options["rate"]
-    if options["alerts"] is not None:
-        if options["alerts"] > len(data) / 2:
-            raise DataError(f"--alerts {options['alerts']} is more than half of the {len(data)} rows")
-        share = options["alerts"] / len(data)
-    return MCODE(
-        parents=options["parents"],
-        order=_named(options["order"], data.output_names, "--order") or None,
-        score=options["score"],
-        weighting=options["weighting"],
-        crossfit=options["crossfit"],
-        n_neighbors=options["neighbors"],
-        neighbor_space=options["neighbor_space"],
-        neighbor_search=options["neighbor_search"],
-        scaling=options["scaling"],
-        parent_penalty=options["parent_penalty"],
-        exclude=_named(options["exclude"], data.output_names, "--exclude") or options["min_skill"],
-        contamination=share,
-        random_state=options["seed"],
-        n_jobs=options["jobs"],
-        verbose=not options["quiet"] and sys.stderr.isatty(),
+    if Path(report).suffix.lower() not in (".html", ".htm"):
+        raise DataError(f"{report}: a report is an HTML file; name it .html")
+    refuse_bad_place(Path(report), (*files, *([] if output is None else [output])))
+
+
+def _report(detector: MCODE, data: Dataset, files: tuple[str, ...], options: dict[str, Any]) -> None:
+    from amiss.report import write_report
+
+    named = ["standard input" if name == "-" else Path(name).name for name in files]
+    write_report(
+        options["report"],
+        detector,
+        data.X,
+        data.Y,
+        ids=data.ids,
+        pictures=data.pictures,
+        n_details=options["report_rows"],
+        title=f"{named[0]}{f' and {len(named) - 1} more' * (len(named) > 1)}: unusual rows",
     )
-
-
-def _named(items: tuple[str, ...], names: tuple[str, ...], option: str) -> list[str]:
-    """The outputs an option means."""
-    from amiss.readers.select import chosen
-
-    return [name for item in items for name in chosen(item, names, option)]

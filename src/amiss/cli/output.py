@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from amiss.files import refuse_bad_place, whole_or_nothing
 from amiss.ranking import RankedRow, ranked_rows
 from amiss.readers.parquet import require_pyarrow
 
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+SIGNED_NUMBER = re.compile(r"[+-][0-9]+(\.[0-9]+)?", re.ASCII)
 SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 
@@ -102,7 +105,16 @@ def _write_csv(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> 
             cells = _flat(row, n_reasons)
             if number == 0:
                 writer.writerow(cells)
-            writer.writerow(cells.values())
+            writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in cells.values()])
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet runs as a formula: an apostrophe marks it as text. Signed numbers stay.
+
+    >>> harmless("=1+1"), harmless("-x"), harmless("-12.5"), harmless("a=b")
+    ("'=1+1", "'-x", '-12.5', 'a=b')
+    """
+    return f"'{text}" if text.startswith(FORMULA_STARTS) and not SIGNED_NUMBER.fullmatch(text) else text
 
 
 def _write_jsonl(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:

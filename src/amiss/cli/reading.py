@@ -20,6 +20,7 @@ _OPTIONS = (
         "a Mulan XML file, or last:14. Not needed for svmlight and npz.",
     ),
     click.option("--id", "id_column", metavar="COL", help="Column that names the rows."),
+    click.option("--pictures", metavar="COL", help="Column of picture files, for the report."),
     click.option("--drop", metavar="COL", multiple=True, help="Columns to leave out."),
     click.option("--categorical", metavar="COL", multiple=True, help="Columns of numbers that are categories."),
     click.option(
@@ -49,4 +50,5 @@ def read_table(files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
         drop=options["drop"],
         categorical=options["categorical"],
         format=options["file_format"],
+        pictures=options["pictures"],
     )

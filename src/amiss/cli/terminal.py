@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from amiss.cli.output import record
 from amiss.dataset import Dataset
 from amiss.detector import MCODE
 from amiss.ranking import RankedRow, Reason, ranked_rows
+from amiss.report.summary import remarks
 from amiss.text import count, printable, probability
 
 LONGEST_ID = 24
@@ -25,7 +27,7 @@ def summary(detector: MCODE, data: Dataset) -> str:
     """What was read as what, how much is flagged, and what looks doubtful."""
     quality = detector.output_quality_
     names = [printable(name) for name in data.output_names]
-    left_out, struggling = int(quality.excluded.sum()), int((~quality.converged).sum())
+    left_out = int(quality.excluded.sum())
     lines = [
         f"{count(len(data), 'row')}, {count(len(data.input_names), 'input')}, {count(len(names), 'output')}"
         + (f" ({left_out} left out of the score)" if left_out else "")
@@ -38,13 +40,7 @@ def summary(detector: MCODE, data: Dataset) -> str:
     lines += [
         f"Input {printable(name)} only counts the rows; if it is their id, say --id." for name in _counters(data)
     ]
-    if detector.choice_ is not None:
-        lines.append(f"Score: {detector.choice_.why}.")
-    recall = getattr(detector, "neighbor_recall_", 1.0)
-    if recall < 1:
-        lines.append(f"Neighbours were searched approximately, and {recall:.1%} of them found.")
-    if struggling:
-        lines.append(f"The models of {count(struggling, 'output')} did not converge; see --quality.")
+    lines += remarks(detector)
     return "\n".join(lines)
 
 
@@ -95,8 +91,27 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
+def wrapped(text: str) -> str:
+    """Prose broken at the width of the terminal."""
+    return textwrap.fill(text, min(_width(), 110), break_long_words=False, break_on_hyphens=False)
+
+
+def aligned(lines: list[list[str]]) -> str:
+    """A table: the first column to the left, the others to the right."""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    text = []
+    for first, *rest in lines:
+        cells = [first.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(rest, widths[1:], strict=True))]
+        text.append(_cut("  ".join(cells)))
+    return "\n".join(text)
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((110, 24)).columns
+
+
 def _cut(line: str) -> str:
-    room = shutil.get_terminal_size((110, 24)).columns
+    room = _width()
     return (line if len(line) <= room else line[: room - 1] + "…").rstrip()
 
 

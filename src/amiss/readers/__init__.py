@@ -48,6 +48,7 @@ def read(
     drop: str | Sequence[str] = (),
     categorical: str | Sequence[str] = (),
     format: str | None = None,
+    pictures: str | None = None,
 ) -> Dataset:
     """Read one table from one or several files whose rows belong together.
 
@@ -59,11 +60,13 @@ def read(
     id : a column that names the rows
     drop : names or globs of columns to leave out
     categorical : names or globs of columns of numbers that are categories
+    pictures : a column that names picture files, from where the table lies; for reports
     format : csv, tsv, arff, svmlight, npz or parquet; by default the file's suffix tells
     """
     if not paths:
         raise DataError("name at least one file to read")
-    selection = Selection.of(str(outputs) if isinstance(outputs, Path) else outputs, id, drop, categorical)
+    asked = str(outputs) if isinstance(outputs, Path) else outputs
+    selection = Selection.of(asked, id, drop, categorical, pictures)
     parts = []
     for path in paths:
         source = Source(str(path))

@@ -50,6 +50,8 @@ class Attribute:
 
 def read_arff(source: Source, selection: Selection) -> Part:
     """The attributes and rows of one ARFF file."""
+    if selection.pictures is not None:
+        source.refuse("a column of pictures is read from CSV, TSV and Parquet files; save the table as one")
     lines = enumerate(source.lines(), start=1)
     attributes = _header(lines, source)
     roles = selection.roles([attribute.name for attribute in attributes], source)

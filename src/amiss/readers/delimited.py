@@ -38,6 +38,7 @@ def read_delimited(source: Source, selection: Selection, delimiter: str | None =
     ]
     lines: list[int] = []
     ids: list[str] = []
+    pictures: list[str] = []
     while chunk := list(islice(rows, CHUNK_ROWS)):
         for line, row in chunk:
             if len(row) != len(header):
@@ -48,6 +49,8 @@ def read_delimited(source: Source, selection: Selection, delimiter: str | None =
             column.extend([cell.strip() for cell in cells[position]], numbers)
         if roles.id is not None:
             ids.extend(cells[roles.id])
+        if roles.pictures is not None:
+            pictures.extend(source.beside(cell.strip()) for cell in cells[roles.pictures])
         lines.extend(numbers)
     if not lines:
         source.refuse("there are column names but no rows", line=first)
@@ -57,7 +60,14 @@ def read_delimited(source: Source, selection: Selection, delimiter: str | None =
         tuple(header[position] for position in roles.kept),
         {place: levels for place, (_, levels) in enumerate(finished) if levels is not None},
     )
-    return Part.of(source, table, roles, np.array(lines), ids if roles.id is not None else None)
+    return Part.of(
+        source,
+        table,
+        roles,
+        np.array(lines),
+        ids if roles.id is not None else None,
+        pictures if roles.pictures is not None else None,
+    )
 
 
 def _rows(source: Source, delimiter: str | None) -> tuple[str, Iterator[NumberedRow]]:

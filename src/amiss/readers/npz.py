@@ -1,4 +1,4 @@
-"""NumPy archives with ``X`` and ``Y``, and optionally ``input_names``, ``output_names``, ``ids``.
+"""NumPy archives with ``X`` and ``Y``, and optionally ``input_names``, ``output_names``, ``ids``, ``pictures``.
 
 A sparse matrix M is stored as ``M_data``, ``M_indices``, ``M_indptr`` and ``M_shape`` (the
 arrays of its CSR form). Pickled objects are never loaded.
@@ -24,9 +24,10 @@ CSR_FIELDS = ("data", "indices", "indptr", "shape")
 
 def read_npz(source: Source, selection: Selection) -> Part:
     """The arrays of one archive; outputs are the columns of Y unless others are named."""
-    if selection.id is not None or selection.categorical:
+    if selection.id is not None or selection.pictures is not None or selection.categorical:
         source.refuse(
-            "npz files hold numbers, and their rows are named by an array `ids`; leave these options out"
+            "npz files hold numbers, and their rows are named by an array `ids` and pictured by `pictures`; "
+            "leave these options out"
         )
     try:
         with np.load(io.BytesIO(source.bytes()), allow_pickle=False) as archive:
@@ -48,7 +49,10 @@ def read_npz(source: Source, selection: Selection) -> Part:
         source.refuse("ids must hold one entry a row")
     table = Table(both, (*names, *known)).select(roles.kept)
     row_ids = None if ids is None else [str(row_id) for row_id in ids]
-    return Part.of(source, table, roles, None, row_ids)
+    pictures = arrays.get("pictures")
+    if pictures is not None and (pictures.ndim not in (3, 4) or len(pictures) != X.shape[0]):
+        source.refuse("pictures must be an array of rows x height x width, or with 3 colours")
+    return Part.of(source, table, roles, None, row_ids, pictures)
 
 
 def _matrix(arrays: dict[str, Any], name: str, source: Source) -> Matrix:

@@ -31,13 +31,17 @@ def read_parquet(source: Source, selection: Selection) -> Part:
         names = [name for name in schema.names if name not in index or not name.startswith("__index_level_")]
         roles = selection.roles(names, source)
         content.seek(0)
-        wanted = [names[position] for position in sorted({*roles.kept, *([] if roles.id is None else [roles.id])})]
+        aside = {position for position in (roles.id, roles.pictures) if position is not None}
+        wanted = [names[position] for position in sorted({*roles.kept, *aside})]
         frame = pq.read_table(content, columns=wanted)
     except (pa.ArrowException, OSError):
         source.refuse("this is not a Parquet file, or it is damaged")
-    ids = None
-    if roles.id is not None:
-        ids = ["" if cell is None else str(cell) for cell in frame.column(names[roles.id]).to_pylist()]
+
+    def texts(position: int) -> list[str]:
+        return ["" if cell is None else str(cell) for cell in frame.column(names[position]).to_pylist()]
+
+    ids = None if roles.id is None else texts(roles.id)
+    pictures = None if roles.pictures is None else [source.beside(name) for name in texts(roles.pictures)]
     kept = frame.select([names[position] for position in roles.kept])
     try:
         for position, name in enumerate(kept.column_names):
@@ -48,4 +52,4 @@ def read_parquet(source: Source, selection: Selection) -> Part:
         source.refuse(str(error))
     except pa.ArrowException:
         source.refuse("a column named by --categorical cannot be read as categories")
-    return Part.of(source, table, roles, None, ids)
+    return Part.of(source, table, roles, None, ids, pictures)

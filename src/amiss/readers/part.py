@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -26,18 +27,25 @@ class Part:
     table: Table
     outputs: frozenset[str]
     ids: list[str] | None = None
+    pictures: Sequence[Any] | None = None
     open_ended: bool = False
 
     @classmethod
     def of(
-        cls, source: Source, table: Table, roles: Roles, lines: Rows | None, ids: list[str] | None = None
+        cls,
+        source: Source,
+        table: Table,
+        roles: Roles,
+        lines: Rows | None,
+        ids: list[str] | None = None,
+        pictures: Sequence[Any] | None = None,
     ) -> Part:
         """``lines`` are the rows' line numbers; None for files that have no lines."""
         if len(table) == 0:
             source.refuse("there are column names but no rows")
         numbers, unit = (np.arange(1, len(table) + 1), "row") if lines is None else (lines, "line")
         origin = Origin((source.name,), np.zeros(len(table), dtype=np.intp), numbers, (unit,))
-        return cls(source, replace(table, origin=origin), roles.outputs, ids)
+        return cls(source, replace(table, origin=origin), roles.outputs, ids, pictures)
 
 
 def joined(parts: Sequence[Part]) -> Dataset:
@@ -58,7 +66,10 @@ def joined(parts: Sequence[Part]) -> Dataset:
     ids = None
     if parts[0].ids is not None:
         ids = tuple(row_id for part in parts for row_id in part.ids or [])
-    return Dataset(as_inputs(table.select(inside)), as_outputs(table.select(outside)), ids)
+    pictures = None
+    if all(part.pictures is not None for part in parts):
+        pictures = tuple(picture for part in parts for picture in part.pictures or ())
+    return Dataset(as_inputs(table.select(inside)), as_outputs(table.select(outside)), ids, pictures)
 
 
 def _all_columns(parts: Sequence[Part]) -> tuple[tuple[str, ...], frozenset[str]]:

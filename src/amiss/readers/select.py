@@ -24,6 +24,7 @@ class Roles:
     kept: list[int]
     outputs: frozenset[str]
     id: int | None
+    pictures: int | None
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Selection:
     id: str | None = None
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    pictures: str | None = None
 
     @classmethod
     def of(
@@ -42,8 +44,9 @@ class Selection:
         id: str | None = None,
         drop: str | Sequence[str] = (),
         categorical: str | Sequence[str] = (),
+        pictures: str | None = None,
     ) -> Selection:
-        return cls(None if outputs is None else _items(outputs), id, _items(drop), _items(categorical))
+        return cls(None if outputs is None else _items(outputs), id, _items(drop), _items(categorical), pictures)
 
     def roles(
         self, names: Sequence[str], source: Source, known: Sequence[str] | None = None, line: int | None = None
@@ -51,12 +54,14 @@ class Selection:
         """The role of every column of a file; ``known`` are outputs the format itself marks."""
         where = source.name if line is None else f"{source.name}, line {line}"
         refuse_duplicates(names, where=f"{where}: ")
-        if self.id is not None and self.id not in set(names):
-            source.refuse(f"there is no column {shown(self.id)} to be the id; {_nearest(self.id, names)}")
+        aside = {"be the id": self.id, "name pictures": self.pictures}
+        for purpose, column in aside.items():
+            if column is not None and column not in set(names):
+                source.refuse(f"there is no column {shown(column)} to {purpose}; {_nearest(column, names)}")
         dropped = {name for item in self.drop for name in chosen(item, names, source.name)}
         for item in self.categorical:
             chosen(item, names, source.name)
-        gone = dropped | ({self.id} if self.id is not None else set())
+        gone = dropped | {column for column in aside.values() if column is not None}
         left = [name for name in names if name not in gone]
         if self.outputs is not None:
             outputs = {name for item in self.outputs for name in _outputs(item, left, source)}
@@ -75,6 +80,7 @@ class Selection:
             kept=[position for position, name in enumerate(names) if name not in gone],
             outputs=frozenset(outputs),
             id=None if self.id is None else list(names).index(self.id),
+            pictures=None if self.pictures is None else list(names).index(self.pictures),
         )
 
     def is_categorical(self, name: str) -> bool:

@@ -42,6 +42,10 @@ class Source:
         path = Path(self.path.lower())
         return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
 
+    def beside(self, name: str) -> str:
+        """A file that is named in this one, as a path from where this one lies; nothing for no name."""
+        return str(Path(self.path).parent / name) if name and self.path != "-" else name
+
     def refuse(self, problem: str, line: int | None = None, column: object = None) -> NoReturn:
         """One line: file, line, column, what is wrong and what to do."""
         place = self.name

@@ -23,8 +23,8 @@ SHAPE = re.compile(r"\s*\d+\s+\d+\s+\d+\s*$")
 
 def read_svmlight(source: Source, selection: Selection) -> Part:
     """Sparse inputs named x1, x2, … by their numbers, and one output a label."""
-    if selection.id is not None or selection.categorical:
-        source.refuse("svmlight files have neither ids nor categories; leave these options out")
+    if selection.id is not None or selection.pictures is not None or selection.categorical:
+        source.refuse("svmlight files have neither ids nor pictures nor categories; leave these options out")
     labels, lines, X, first = _parsed(source)
     names = [f"x{position}" for position in range(first, first + X.shape[1])]
     distinct = sorted({label for row in labels for label in row}, key=_natural)

@@ -1,0 +1,172 @@
+"""Options that say how rows are scored and flagged, shared by the commands that fit a detector."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from amiss.dataset import Dataset
+    from amiss.detector import MCODE
+
+
+def _share_or_word(context: click.Context, option: click.Parameter, text: str) -> Any:
+    """What ``crossfit`` takes, from a word or a number."""
+    words: dict[str, Any] = {"yes": True, "no": False, "half": "half"}
+    try:
+        share = words[text] if text in words else float(text)
+    except ValueError:
+        share = -1.0
+    if share != "half" and not 0 <= share <= 1:
+        raise click.BadParameter("must be yes, no, half or a share between 0 and 1")
+    return share
+
+
+_OPTIONS = (
+    click.option(
+        "--rate",
+        type=click.FloatRange(0, 0.5, min_open=True),
+        default=0.01,
+        show_default=True,
+        metavar="SHARE",
+        help="Share of the rows to flag.",
+    ),
+    click.option(
+        "--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate."
+    ),
+    click.option(
+        "--score",
+        type=click.Choice(["flip", "lrw", "rw", "prod", "auto"]),
+        default="flip",
+        show_default=True,
+        help="Evidence of a flip; the paper's with weights from each row's neighbourhood, from all rows, or none; "
+        "or whichever finds flips in this table best.",
+    ),
+    click.option(
+        "--weighting",
+        type=click.Choice(["sqrt", "error", "brier"]),
+        default="sqrt",
+        show_default=True,
+        help="What the weights of lrw and rw are the inverse of.",
+    ),
+    click.option(
+        "--parents",
+        type=click.Choice(["others", "chain", "none"]),
+        default="others",
+        show_default=True,
+        help="Which other outputs the model of an output sees.",
+    ),
+    click.option(
+        "--parent-penalty",
+        type=click.FloatRange(1e-6, 1e6),
+        default=4.0,
+        show_default=True,
+        metavar="R",
+        help="How many times more the coefficients of outputs are penalised than those of inputs.",
+    ),
+    click.option("--order", metavar="COL", multiple=True, help="Order of the chain: every output once."),
+    click.option(
+        "--crossfit",
+        default="0.6",
+        show_default=True,
+        metavar="SHARE",
+        callback=_share_or_word,
+        help="Score rows by models that did not see them (yes), that did (no), or by both, "
+        "this share of the former.",
+    ),
+    click.option(
+        "--scaling",
+        type=click.Choice(["rank", "block", "none", "standard", "maxabs", "log-unit"]),
+        default="rank",
+        show_default=True,
+        help="How inputs are scaled.",
+    ),
+    click.option(
+        "--neighbors",
+        type=click.IntRange(1),
+        default=100,
+        show_default=True,
+        metavar="K",
+        help="Size of the neighbourhood for flip and lrw.",
+    ),
+    click.option(
+        "--neighbor-space",
+        type=click.Choice(["joint", "inputs"]),
+        default="joint",
+        show_default=True,
+        help="Where neighbours are near: in inputs and outputs, or in inputs.",
+    ),
+    click.option(
+        "--neighbor-search",
+        type=click.Choice(["auto", "exact", "approximate"]),
+        default="auto",
+        show_default=True,
+        help="Approximate is for very many dense rows; sparse ones are always searched exactly.",
+    ),
+    click.option(
+        "--exclude",
+        metavar="COL",
+        multiple=True,
+        help="Outputs to leave out of the score; they still serve as parents of the others.",
+    ),
+    click.option(
+        "--min-skill",
+        type=click.FloatRange(max=1, max_open=True),
+        metavar="S",
+        help="Leave outputs below this skill (see --quality) out of the score.",
+    ),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seeds the folds."),
+    click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 is all cores."),
+)
+
+
+def detector_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How rows are scored, and how many are flagged."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def refuse_contradictions(options: dict[str, Any]) -> None:
+    """Before anything is read."""
+    if options["exclude"] and options["min_skill"] is not None:
+        raise click.UsageError("--exclude and --min-skill cannot be combined")
+
+
+def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
+    """The detector those options ask for."""
+    from amiss.detector import MCODE
+    from amiss.errors import DataError
+
+    share = options["rate"]
+    if options["alerts"] is not None:
+        if options["alerts"] > len(data) / 2:
+            raise DataError(f"--alerts {options['alerts']} is more than half of the {len(data)} rows")
+        share = options["alerts"] / len(data)
+    return MCODE(
+        parents=options["parents"],
+        order=_named(options["order"], data.output_names, "--order") or None,
+        score=options["score"],
+        weighting=options["weighting"],
+        crossfit=options["crossfit"],
+        n_neighbors=options["neighbors"],
+        neighbor_space=options["neighbor_space"],
+        neighbor_search=options["neighbor_search"],
+        scaling=options["scaling"],
+        parent_penalty=options["parent_penalty"],
+        exclude=_named(options["exclude"], data.output_names, "--exclude") or options["min_skill"],
+        contamination=share,
+        random_state=options["seed"],
+        n_jobs=options["jobs"],
+        verbose=not options.get("quiet") and sys.stderr.isatty(),
+    )
+
+
+def _named(items: tuple[str, ...], names: tuple[str, ...], option: str) -> list[str]:
+    """The outputs an option means."""
+    from amiss.readers.select import chosen
+
+    return [name for item in items for name in chosen(item, names, option)]

@@ -1,0 +1,128 @@
+"""``amiss explain``: why one row has its score."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions
+from amiss.cli.pipes import readers_may_leave
+from amiss.cli.reading import read_table, reading_options
+
+if TYPE_CHECKING:
+    from amiss.dataset import Dataset
+    from amiss.explanation import ExplainedOutput, Explanation
+
+MOST_TERMS = 8
+
+
+@click.command(short_help="Say why a row has its score.")
+@reading_options
+@click.argument("row")
+@detector_options
+@click.option("--json", "as_json", is_flag=True, help="Print the explanation as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
+def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
+    """Say why a row of FILE has its score: which output is suspicious, what was expected, and why.
+
+    ROW is the row's number, counted from 1 as in the list of amiss find, or with --id its id. FILE is read
+    and fitted as by amiss find, so give the same options.
+
+    \b
+    amiss explain photos.csv 477 --outputs 'tag_*'
+    amiss explain photos.csv IMG_0477 --outputs 'tag_*' --id photo
+    """  # fmt: skip
+    import json
+
+    from amiss.report.payload import called
+
+    refuse_contradictions(options)
+    data = read_table(files, options)
+    number = _number(row, data)
+    detector = detector_of(data, options).fit(data.X, data.Y)
+    explanation = replace(detector.explain(number), label=called(number, data.ids))
+    with readers_may_leave():
+        if options["as_json"]:
+            plain = explanation.to_dict() | {"row": number + 1}
+            plain["neighbors"] = explanation.neighbors and [near + 1 for near in explanation.neighbors]
+            click.echo(json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False))
+        else:
+            click.echo(_text(explanation))
+
+
+def _number(row: str, data: Dataset) -> int:
+    """The number from 0 of the row that is meant."""
+    from amiss.errors import DataError, shown
+
+    if data.ids is not None:
+        found = [number for number, each in enumerate(data.ids) if each == row]
+        if len(found) == 1:
+            return found[0]
+        problem = "no row has" if not found else f"{len(found)} rows have"
+        raise DataError(f"{problem} the id {shown(row)}; without --id a row is meant by its number")
+    if not row.isdecimal() or not 1 <= int(row) <= len(data):
+        raise DataError(f"there is no row {shown(row)}; rows are numbered from 1 to {len(data)}")
+    return int(row) - 1
+
+
+def _text(explanation: Explanation) -> str:
+    """Sentences, then the numbers behind them."""
+    from amiss.cli.terminal import wrapped
+
+    parts = [wrapped(" ".join(explanation.sentences()))]
+    if explanation.suspects:
+        parts.append(_shares(explanation))
+        first = explanation.suspects[0]
+        if first.grounds is not None:
+            parts.append(_grounds(first, explanation))
+    return "\n\n".join(parts)
+
+
+def _shares(explanation: Explanation) -> str:
+    from amiss.cli.terminal import aligned
+    from amiss.text import percent, printable
+
+    head = ["output", "is", "chance of 1", "share", "part", "score if changed", "neighbours alike"]
+    lines = [
+        [
+            printable(each.output),
+            str(each.observed),
+            percent(each.expected),
+            f"{each.share:.4g}",
+            percent(each.part),
+            "" if each.score_if_changed is None else f"{each.score_if_changed:.4g}",
+            "" if each.neighbors_known is None else f"{each.neighbors_alike} of {each.neighbors_known}",
+        ]
+        for each in explanation.suspects
+    ]
+    others = explanation.outputs[explanation.n_suspects :]
+    if others:
+        rest = sum(each.share for each in others)
+        lines.append([f"({len(others)} more)", "", "", f"{rest:.4g}", percent(rest / explanation.score), "", ""])
+    return aligned([head, *lines])
+
+
+def _grounds(output: ExplainedOutput, explanation: Explanation) -> str:
+    from amiss.cli.terminal import aligned
+    from amiss.text import printable
+
+    grounds = output.grounds
+    assert grounds is not None
+    values = {each.output: f" = {each.observed}" for each in explanation.outputs}
+    terms = grounds.largest(MOST_TERMS)
+    lines = [
+        [f"{term.kind} {printable(term.name)}{values.get(term.name, '') * (term.kind == 'output')}",
+         f"{term.log_odds:+.3f}"]
+        for term in terms
+    ]  # fmt: skip
+    named = sum(term.log_odds for term in terms)
+    rest = float(grounds.inputs.sum() + grounds.outputs.sum()) - named
+    lines = [
+        ["in the average row", f"{grounds.average:+.3f}"],
+        *lines,
+        ["all other columns", f"{rest:+.3f}"],
+        ["in this row", f"{grounds.log_odds:+.3f}"],
+    ]
+    return f"Log-odds that {printable(output.output)} is 1 (plus speaks for 1, minus for 0):\n{aligned(lines)}"

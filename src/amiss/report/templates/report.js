@@ -1,0 +1,433 @@
+"use strict";
+// Every text goes onto the page as a text node, never as HTML: names and cells are hostile until then.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const rows = data.rows, names = data.output_names, inputs = data.input_names;
+  const PAGE = 25;
+  const at = (id) => document.getElementById(id);
+
+  function make(tag, properties, ...children) {
+    const svg = ["svg", "g", "line", "rect", "circle", "path", "text", "title", "image"].includes(tag);
+    const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    for (const [name, value] of Object.entries(properties || {})) {
+      if (value === null || value === undefined) continue;
+      if (name === "style") Object.assign(element.style, value);
+      else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else element.setAttribute(name, value);
+    }
+    element.append(...children.filter((child) => child !== null && child !== undefined));
+    return element;
+  }
+  const name = (text) => make("bdi", {}, text);
+  const percent = (share) => share >= 0.1 && share <= 0.99 ? `${Math.round(100 * share)}%`
+    : share === 0 || share === 1 ? `${100 * share}%`
+    : share < 0.001 ? "<0.1%" : share > 0.999 ? ">99.9%" : `${(100 * share).toFixed(1)}%`;
+  const figure = (number) => number === null ? "" : String(Number(number.toPrecision(4)));
+  const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  const replace = (element, ...children) => element.replaceChildren(...children);
+
+  // Tables whose headings sort and whose rows can be chosen by mouse and keyboard.
+  function sortable(table, columns, sort, changed) {
+    const buttons = columns.map((column) => {
+      const button = make("button", { type: "button", onclick: () => {
+        sort.down = sort.key === column.key ? !sort.down : Boolean(column.down);
+        sort.key = column.key;
+        mark();
+        changed();
+      } }, column.title);
+      return make("th", { scope: "col", class: column.number ? "number" : null }, button);
+    });
+    function mark() {
+      columns.forEach((column, place) => {
+        const mine = column.key === sort.key;
+        buttons[place].setAttribute("aria-sort", mine ? (sort.down ? "descending" : "ascending") : "none");
+        buttons[place].firstChild.textContent = column.title + (mine ? (sort.down ? "\u00a0▼" : "\u00a0▲") : "");
+      });
+    }
+    replace(table.tHead, make("tr", {}, ...buttons));
+    mark();
+  }
+  function sorted(items, value, down) {
+    const sign = down ? -1 : 1;
+    return [...items].sort((a, b) => {
+      const [x, y] = [value(a), value(b)];
+      if (x === y) return a - b;
+      if (x === null) return 1;
+      if (y === null) return -1;
+      return sign * (typeof x === "string" ? x.localeCompare(y) : x - y) || a - b;
+    });
+  }
+  function choosable(body, choose) {
+    const of = (target) => target.closest("tr.choice");
+    body.addEventListener("click", (event) => {
+      const row = of(event.target);
+      if (row) { row.focus(); choose(Number(row.dataset.item)); }
+    });
+    body.addEventListener("keydown", (event) => {
+      const row = of(event.target);
+      if (!row) return;
+      const all = [...body.rows], here = all.indexOf(row);
+      const there = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: all.length - 1 }[event.key];
+      const next = there === undefined ? (event.key === "Enter" || event.key === " " ? row : null) : all[there];
+      if (!next) return;
+      event.preventDefault();
+      next.focus();
+      choose(Number(next.dataset.item));
+    });
+  }
+  function markChosen(body, item) {
+    const all = [...body.rows];
+    const chosen = all.find((row) => Number(row.dataset.item) === item);
+    for (const row of all) {
+      row.setAttribute("aria-selected", String(row === chosen));
+      row.tabIndex = row === (chosen || all[0]) ? 0 : -1;
+    }
+  }
+
+  // Drawing.
+  function chart(width, height, label, ...children) {
+    return make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...children);
+  }
+  const text = (x, y, content, anchor) => make("text", { x, y, "text-anchor": anchor || "start" }, content);
+  const line = (x1, y1, x2, y2, kind) => make("line", { x1, y1, x2, y2, class: kind });
+
+  // Scores.
+  const edges = data.histogram.edges, counts = data.histogram.counts;
+  const low = edges[0], high = edges[edges.length - 1];
+  function drawHistogram(cut) {
+    const [width, height, left, bottom] = [900, 260, 50, 30];
+    const most = Math.log10(1 + Math.max(...counts));
+    const x = (score) => left + (width - left - 10) * (score - low) / (high - low);
+    const y = (number) => height - bottom - (height - bottom - 15) * Math.log10(1 + number) / most;
+    const marks = [];
+    for (let power = 1; power <= Math.max(...counts); power *= 10) {
+      marks.push(line(left, y(power), width - 10, y(power), "grid"), text(left - 6, y(power) + 4, String(power), "end"));
+    }
+    const columns = counts.map((number, bin) => number === 0 ? null : make("rect", {
+      x: x(edges[bin]), width: Math.max(1, x(edges[bin + 1]) - x(edges[bin]) - 1),
+      y: y(number), height: height - bottom - y(number), class: "column",
+    }, make("title", {}, `${figure(edges[bin])} to ${figure(edges[bin + 1])}: ${count(number, "row")}`)));
+    const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => low + share * (high - low));
+    const digits = Math.max(0, Math.min(20, 2 - Math.floor(Math.log10(high - low))));
+    replace(at("histogram"), chart(width, height, "Histogram of the scores",
+      ...marks, ...columns, line(left, height - bottom, width - 10, height - bottom, "axis"),
+      ...ticks.map((score) => text(x(score), height - 10, String(Number(score.toFixed(digits))), "middle")),
+      line(x(cut), 8, x(cut), height - bottom, "cut"),
+      text(Math.min(x(cut) + 6, width - 120), 18, `cut-off ${figure(cut)}`)));
+  }
+  function above(cut) {
+    if (rows.score.length === data.n_rows) return [rows.score.filter((score) => score > cut).length, ""];
+    const bins = counts.reduce((sum, number, bin) => sum + (edges[bin] >= cut ? number : 0), 0);
+    const listed = rows.score.filter((score) => score > cut).length;
+    return listed < rows.score.length ? [listed, ""] : [Math.max(bins, listed), "about "];
+  }
+  function moveCutoff(cut) {
+    drawHistogram(cut);
+    const [number, about] = cut === data.threshold ? [data.n_flagged, ""] : above(cut);
+    at("above").textContent = `${about}${count(number, "row")} (${percent(number / data.n_rows)}) above ${figure(cut)}`;
+  }
+  const toSlider = (score) => Math.round(1000 * (score - low) / (high - low));
+  at("cutoff").addEventListener("input", (event) => moveCutoff(low + (high - low) * event.target.value / 1000));
+  function resetCutoff() {
+    at("cutoff").value = toSlider(data.threshold);
+    moveCutoff(data.threshold);
+  }
+  at("reset-cutoff").addEventListener("click", resetCutoff);
+
+  // The ranked list.
+  const kinds = rows.probability.map((p, place) => p === null || p >= 0.5 ? null : rows.observed[place]);
+  const kindText = (kind) => kind === null ? "fits by itself" : kind === 1 ? "present, not expected" : "absent, expected";
+  const columns = [
+    { key: "rank", title: "rank", number: true, value: (place) => place },
+    { key: "row", title: "row", number: true, value: (place) => rows.row[place] },
+    ...(rows.id ? [{ key: "id", title: "id", value: (place) => rows.id[place] }] : []),
+    { key: "score", title: "score", number: true, down: true, value: (place) => rows.score[place] },
+    { key: "flagged", title: "flag", value: (place) => place < data.n_flagged ? 0 : 1 },
+    { key: "output", title: "suspect", value: (place) => names[rows.output[place]] },
+    { key: "kind", title: "it is", value: (place) => kindText(kinds[place]) },
+    { key: "probability", title: "chance of that", number: true, value: (place) => rows.probability[place] },
+    { key: "part", title: "part", number: true, down: true, value: (place) => rows.part[place] },
+  ];
+  const listSort = { key: "rank", down: false };
+  let view = [], page = 0, chosenRow = null;
+
+  function fits(place, wanted, output, kind, flagged) {
+    if (flagged && place >= data.n_flagged) return false;
+    if (output !== "" && rows.output[place] !== Number(output)) return false;
+    if (kind !== "" && kinds[place] !== Number(kind)) return false;
+    if (wanted === "") return true;
+    return String(rows.row[place]) === wanted || names[rows.output[place]].toLowerCase().includes(wanted) ||
+      Boolean(rows.id && rows.id[place].toLowerCase().includes(wanted));
+  }
+  function renewView() {
+    const [wanted, output] = [at("find").value.trim().toLowerCase(), at("by-output").value];
+    const [kind, flagged] = [at("by-kind").value, at("only-flagged").checked];
+    const all = rows.row.map((_, place) => place).filter((place) => fits(place, wanted, output, kind, flagged));
+    const column = columns.find((each) => each.key === listSort.key);
+    view = sorted(all, column.value, listSort.down);
+    page = 0;
+    showPage();
+  }
+  function listedRow(place) {
+    const picture = data.pictures && data.pictures[place];
+    const cells = columns.map((column) => {
+      const value = column.value(place);
+      let shown;
+      if (column.key === "rank") shown = String(place + 1);
+      else if (column.key === "flagged") shown = place < data.n_flagged ? make("span", { class: "flag", title: "flagged" }, "!") : "";
+      else if (column.key === "probability" || column.key === "part") shown = value === null ? "" : percent(value);
+      else shown = typeof value === "string" ? name(value) : figure(value);
+      return make("td", { class: column.number ? "number" : column.key === "flagged" ? null : "text" }, shown);
+    });
+    if (data.pictures) cells.unshift(make("td", {}, picture ? make("img", { src: picture, alt: "", class: "thumb" }) : ""));
+    return make("tr", { class: "choice", "data-item": place }, ...cells);
+  }
+  function showPage() {
+    const pages = Math.max(1, Math.ceil(view.length / PAGE));
+    const body = at("list").tBodies[0];
+    replace(body, ...view.slice(page * PAGE, (page + 1) * PAGE).map(listedRow));
+    markChosen(body, chosenRow);
+    const whole = rows.row.length < data.n_rows ? ` (the list has the first ${rows.row.length} of ${data.n_rows} rows)` : "";
+    at("page").textContent = `${count(view.length, "row")}${whole}, page ${page + 1} of ${pages}`;
+    at("back").disabled = page === 0;
+    at("forth").disabled = page >= pages - 1;
+  }
+  at("back").addEventListener("click", () => { page -= 1; showPage(); });
+  at("forth").addEventListener("click", () => { page += 1; showPage(); });
+
+  // One row.
+  function chooseRow(place) {
+    chosenRow = place;
+    markChosen(at("list").tBodies[0], place);
+    replace(at("detail"), ...rowView(place));
+    drawPair();
+  }
+  function rowView(place) {
+    const id = rows.id ? ` ${rows.id[place]}` : "";
+    const head = make("h3", {}, `Rank ${place + 1}: row ${rows.row[place]}`, name(id));
+    const detail = data.details[place];
+    if (!detail) {
+      return [head, make("p", {}, "Only the first ", String(data.details.length), " rows carry details here. For this one: ",
+        make("code", {}, `amiss explain FILE ${rows.row[place]}`))];
+    }
+    const picture = data.pictures && data.pictures[place];
+    return [head, picture ? make("img", { src: picture, alt: `picture of row ${rows.row[place]}`, class: "picture" }) : null,
+      ...detail.said.map((sentence) => make("p", {}, name(sentence))),
+      ...sharesView(place, detail), ...groundsView(detail), ...inputsView(detail), ...expectedView(detail)]
+      .filter((part) => part !== null);
+  }
+  function bar(share, kind) {
+    return make("span", { class: kind ? `bar ${kind}` : "bar", style: { width: `${(6 * share).toFixed(2)}rem` } });
+  }
+  function table(titles, lines) {
+    const head = titles.map(([title, number]) => make("th", { scope: "col", class: number ? "number" : null }, title));
+    return make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines)));
+  }
+  const cell = (content, number) => make("td", { class: number ? "number" : null }, content);
+  const textCell = (content) => make("td", { class: "text" }, content);
+  function sharesView(place, detail) {
+    const score = rows.score[place];
+    const shown = detail.outputs.slice(0, Math.max(detail.suspects, 1));
+    const lines = shown.map(([output, observed, expected, share, after]) => make("tr", {},
+      textCell(name(names[output])), cell(String(observed), true),
+      make("td", {}, bar(score > 0 ? share / score : 0), ` ${figure(share)}`),
+      cell(after === null ? "" : figure(after), true)));
+    return [make("h3", {}, "What makes the score"),
+      table([["output"], ["is", true], ["its share of the score"], ["score if changed", true]], lines)];
+  }
+  function groundsView(detail) {
+    return detail.grounds.flatMap((grounds, place) => {
+      if (!grounds) return [];
+      const [average, fromInputs, fromOutputs, terms] = grounds;
+      const output = detail.outputs[place][0];
+      const largest = Math.max(...terms.map((term) => Math.abs(term[2])), 1e-9);
+      const told = terms.map(([isOutput, column, weight]) => make("tr", {},
+        textCell(name(isOutput ? names[column] : inputs[column])), cell(isOutput ? "output" : "input"),
+        make("td", {}, bar(Math.abs(weight) / largest, weight < 0 ? "against" : null), ` ${weight > 0 ? "+" : ""}${figure(weight)}`)));
+      const total = average + fromInputs + fromOutputs;
+      return [make("details", place === 0 ? { open: "" } : {},
+        make("summary", {}, make("h3", {}, "Why ", name(names[output]), ` was expected to be ${total > 0 ? 1 : 0}`)),
+        make("p", { class: "small" }, `Log-odds of a 1: ${figure(average)} in the average row, ${signed(fromInputs)} by the inputs and ` +
+          `${signed(fromOutputs)} by the other outputs of this row make ${figure(total)}. Plus speaks for 1, minus for 0.`),
+        table([["column"], ["kind"], ["adds"]], told))];
+    });
+  }
+  const signed = (number) => (number > 0 ? "+" : "") + figure(number);
+  function inputsView(detail) {
+    if (!detail.inputs.length) return [];
+    const lines = detail.inputs.map(([column, value, usual, place, places]) => {
+      const track = !places ? "" : make("span", { class: "track", "aria-hidden": "true" },
+        make("span", { class: "usual", style: { left: `${100 * places[0]}%`, width: `${Math.max(2, 100 * (places[2] - places[0]))}%` } }),
+        place === null ? null : make("span", { class: "own", style: { left: `${100 * place}%` } }));
+      return make("tr", {}, textCell(name(inputs[column])), cell(name(value), true), cell(name(usual)), make("td", {}, track));
+    });
+    const whose = detail.outputs.length && detail.outputs[0][6] !== null ? "its neighbours" : "all rows";
+    return [make("h3", {}, `Its inputs against ${whose}`),
+      table([["input"], ["this row", true], [`usual in ${whose} (middle 80%)`], ["in the range of all rows"]], lines)];
+  }
+  function expectedView(detail) {
+    const lines = detail.outputs.map(([output, observed, expected, , , alike, known]) => make("tr", {},
+      textCell(name(names[output])), cell(String(observed), true),
+      make("td", {}, make("span", { class: "track", "aria-hidden": "true" },
+        make("span", { class: "usual", style: { left: "0", width: `${100 * expected}%` } }),
+        make("span", { class: "own", style: { left: `${100 * observed}%` } })), ` ${percent(expected)}`),
+      cell(known === null ? "" : `${alike} of ${known}`, true)));
+    const more = detail.more ? make("p", { class: "small" }, `${count(detail.more, "more output")} with smaller shares.`) : null;
+    return [make("h3", {}, "Its outputs, observed and expected"),
+      table([["output"], ["is", true], ["chance of a 1"], ["neighbours alike", true]], lines), more];
+  }
+
+  // Outputs.
+  const quality = data.outputs;
+  const outputColumns = [
+    { key: "name", title: "output", value: (i) => names[i] },
+    { key: "suspect", title: "suspect in", number: true, down: true, value: (i) => quality.commissions[i] + quality.omissions[i] },
+    { key: "commissions", title: "present, not expected", number: true, down: true, value: (i) => quality.commissions[i] },
+    { key: "omissions", title: "absent, expected", number: true, down: true, value: (i) => quality.omissions[i] },
+    { key: "ones", title: "ones", number: true, value: (i) => quality.ones[i] },
+    { key: "error", title: "error", number: true, value: (i) => quality.error[i] },
+    { key: "skill", title: "skill", number: true, value: (i) => quality.skill[i] },
+    { key: "auc", title: "auc", number: true, value: (i) => quality.auc[i] },
+    { key: "weight", title: "weight", number: true, value: (i) => quality.weight[i] },
+  ];
+  const outputSort = { key: "suspect", down: true };
+  let chosenOutput = null;
+  function showOutputs() {
+    const column = outputColumns.find((each) => each.key === outputSort.key);
+    const body = at("output-list").tBodies[0];
+    replace(body, ...sorted(names.map((_, i) => i), column.value, outputSort.down).map((i) => make("tr", { class: "choice", "data-item": i },
+      ...outputColumns.map((each) => {
+        const value = each.value(i);
+        if (each.key === "name") return textCell(quality.excluded[i] ? make("span", {}, name(value), " (left out)") : name(value));
+        return cell(each.key === "ones" ? percent(value) : figure(value), true);
+      }))));
+    markChosen(body, chosenOutput);
+  }
+  function chooseOutput(i) {
+    chosenOutput = i;
+    markChosen(at("output-list").tBodies[0], i);
+    const suspect = quality.commissions[i] + quality.omissions[i];
+    const filter = make("button", { type: "button", onclick: () => {
+      at("by-output").value = String(i);
+      renewView();
+      at("rows").scrollIntoView();
+    } }, "Show its rows");
+    replace(at("output-detail"), make("h3", {}, name(names[i])),
+      make("p", {}, `Main suspect in ${count(suspect, "flagged row")}. `, filter),
+      make("p", { class: "small" }, "Is its probability to be believed? Each point is a tenth of the rows: their mean probability of a 1, and the share in which it is one. On the diagonal it is as often as said."),
+      calibrationChart(i), calibrationTable(i));
+  }
+  function square(label, across, up, ...children) {
+    const [size, left, bottom] = [420, 50, 45];
+    const x = (share) => left + (size - left - 15) * share, y = (share) => size - bottom - (size - bottom - 15) * share;
+    const grid = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [line(x(share), y(0), x(share), y(1), "grid"), line(x(0), y(share), x(1), y(share), "grid"),
+      text(x(share), size - bottom + 16, String(share), "middle"), text(left - 6, y(share) + 4, String(share), "end")]);
+    const upward = text(0, 0, up, "middle");
+    upward.setAttribute("transform", `translate(13 ${y(0.5)}) rotate(-90)`);
+    return chart(size, size, label, ...grid, text(x(0.5), size - 8, across, "middle"), upward, ...children.flatMap((child) => child(x, y)));
+  }
+  function calibrationChart(i) {
+    const [expected, observed, rowsIn] = quality.calibration[i];
+    return make("div", { class: "chart" }, square(`Calibration of ${names[i]}`, "expected share of ones", "observed share of ones",
+      (x, y) => [line(x(0), y(0), x(1), y(1), "axis"), make("path", { class: "curve", d: expected.map((p, place) => `${place ? "L" : "M"}${x(p)} ${y(observed[place])}`).join(" ") }),
+        ...expected.map((p, place) => make("circle", { cx: x(p), cy: y(observed[place]), r: 4, class: "point" },
+          make("title", {}, `expected ${percent(p)}, observed ${percent(observed[place])}, ${count(rowsIn[place], "row")}`)))]));
+  }
+  function calibrationTable(i) {
+    const [expected, observed, rowsIn] = quality.calibration[i];
+    const lines = expected.map((p, place) => make("tr", {}, cell(percent(p), true), cell(percent(observed[place]), true), cell(String(rowsIn[place]), true)));
+    return make("details", {}, make("summary", {}, "The same as a table"), table([["expected", true], ["observed", true], ["rows", true]], lines));
+  }
+
+  // Dependence.
+  function drawnMap(coef, largest, labels, pointed) {
+    const size = coef.length, labelled = size <= 50, margin = labelled ? 150 : 0;
+    const canvas = make("canvas", { width: size, height: size });
+    const drawing = canvas.getContext("2d"), image = drawing.createImageData(size, size);
+    coef.flat().forEach((value, place) => {
+      const share = Math.sqrt(Math.abs(value) / largest);
+      const colour = value >= 0 ? [0, 114, 178] : [213, 94, 0];
+      colour.forEach((full, channel) => { image.data[4 * place + channel] = Math.round(255 + share * (full - 255)); });
+      image.data[4 * place + 3] = 255;
+    });
+    drawing.putImageData(image, 0, 0);
+    const side = Math.min(600, Math.max(200, 30 * size)), step = side / size;
+    const picture = make("image", { href: canvas.toDataURL(), x: margin, y: margin, width: side, height: side });
+    picture.addEventListener("mousemove", (event) => {
+      const box = picture.getBoundingClientRect();
+      const clamp = (share) => Math.min(size - 1, Math.max(0, Math.floor(share * size)));
+      pointed(clamp((event.clientY - box.top) / box.height), clamp((event.clientX - box.left) / box.width));
+    });
+    const short = (label) => label.length > 22 ? `${label.slice(0, 21)}…` : label;
+    const texts = !labelled ? [] : labels.flatMap((label, i) => {
+      const above = text(0, 0, short(label));
+      above.setAttribute("transform", `translate(${margin + (i + 0.5) * step + 4} ${margin - 6}) rotate(-60)`);
+      return [text(margin - 6, margin + (i + 0.5) * step + 4, short(label), "end"), above];
+    });
+    const width = margin + side + (labelled ? 80 : 0);
+    const map = chart(width, margin + side, "Map of the coefficients between outputs; the strongest stand in the table below", picture, ...texts);
+    map.style.maxWidth = `${width}px`;
+    return map;
+  }
+  function drawMap() {
+    const map = data.dependence;
+    if (!map) {
+      replace(at("map"), make("p", {}, names.length < 2 ? "There is only one output." : "Left out: the models of this fit are not linear, so they have no coefficients to show."));
+      return;
+    }
+    const size = map.outputs.length, largest = Math.max(...map.coef.flat().map(Math.abs), 1e-9);
+    const where = make("p", { class: "small", role: "status" }, " ");
+    const drawn = drawnMap(map.coef, largest, map.outputs.map((i) => names[i]), (from, to) => replace(where,
+      name(names[map.outputs[from]]), " = 1 adds ", figure(map.coef[from][to]), " to the log-odds of ", name(names[map.outputs[to]])));
+    const pairs = [];
+    map.coef.forEach((across, from) => across.forEach((coef, to) => { if (coef !== 0) pairs.push([from, to, coef]); }));
+    pairs.sort((a, b) => Math.abs(b[2]) - Math.abs(a[2]));
+    const lines = pairs.slice(0, 25).map(([from, to, coef]) => make("tr", {}, cell(name(names[map.outputs[from]])), cell(name(names[map.outputs[to]])),
+      make("td", {}, bar(Math.abs(coef) / largest, coef < 0 ? "against" : null), ` ${signed(coef)}`)));
+    const part = size < map.all ? ` Of ${map.all} outputs the ${size} that depend most on one another are shown.` : "";
+    replace(at("map"), make("p", {}, "What an output that is 1 (a line of the map) adds to the log-odds of another (a column), the inputs being equal. ",
+      make("span", { class: "swatch", style: { background: "#0072b2" } }), " speaks for it, ",
+      make("span", { class: "swatch", style: { background: "#d55e00" } }), ` against it.${part}`),
+      drawn, where, make("h3", {}, "The strongest"), table([["output"], ["speaks for or against"], ["adds"]], lines));
+  }
+
+  // Two outputs.
+  const sample = data.sample, codes = Uint8Array.from(atob(sample.rho), (letter) => letter.charCodeAt(0));
+  function drawPair() {
+    const [a, b] = [Number(at("across").value), Number(at("up").value)];
+    const short = (i) => names[i].length > 40 ? `${names[i].slice(0, 39)}…` : names[i];
+    const rho = (place, i) => { const code = codes[place * names.length + i] & 127; return code === 127 ? null : code / 100; };
+    const places = sample.rank.map((_, place) => place).filter((place) => rho(place, a) !== null && rho(place, b) !== null);
+    // Hundredths lie on one another: a little scatter, the same every time.
+    const scatter = (place, salt) => (((place * 7919 + salt * 104729) % 1000) / 1000 - 0.5) * 0.012;
+    replace(at("pair"), square("Probabilities of the observed values of two outputs", `chance of the observed ${short(a)}`, `chance of the observed ${short(b)}`,
+      (x, y) => [...places].reverse().map((place) => {
+        const rank = sample.rank[place], flagged = rank < data.n_flagged;
+        const kind = rank === chosenRow ? "ring mine" : flagged ? "ring" : "dot";
+        return make("circle", { cx: x(rho(place, a) + scatter(place, 1)), cy: y(rho(place, b) + scatter(place, 2)), r: flagged || rank === chosenRow ? 5 : 2.5, class: kind },
+          make("title", {}, `row ${sample.row[place]}, rank ${rank + 1}`));
+      })),
+    make("p", { class: "small" }, "Rings are flagged rows, dots the others; the thick ring is the chosen row."));
+  }
+
+  // Begin.
+  for (const element of document.querySelectorAll(".interactive")) element.hidden = false;
+  names.forEach((each, i) => {
+    const label = each.length > 60 ? `${each.slice(0, 59)}…` : each;
+    for (const id of ["by-output", "across", "up"]) at(id).append(make("option", { value: i }, label));
+  });
+  sortable(at("list"), columns, listSort, renewView);
+  if (data.pictures) at("list").tHead.rows[0].prepend(make("th", { scope: "col" }, "picture"));
+  choosable(at("list").tBodies[0], chooseRow);
+  for (const id of ["find", "by-output", "by-kind", "only-flagged"]) at(id).addEventListener("input", renewView);
+  sortable(at("output-list"), outputColumns, outputSort, showOutputs);
+  choosable(at("output-list").tBodies[0], chooseOutput);
+  at("up").value = String(Math.min(1, names.length - 1));
+  for (const id of ["across", "up"]) at(id).addEventListener("input", drawPair);
+  resetCutoff();
+  renewView();
+  showOutputs();
+  drawMap();
+  chooseRow(0);
+  chooseOutput(sorted(names.map((_, i) => i), outputColumns[1].value, true)[0]);
+})();

@@ -1,0 +1,36 @@
+"""Thirty names that nobody should have to fear, and ids and levels of the same kind."""
+
+HACK = "window.hacked=1"
+
+NAMES = (
+    f"</script><script>{HACK}</script>",
+    f"<img src=x onerror={HACK}>",
+    f'"><svg onload="{HACK}">',
+    f"' onmouseover='{HACK}' x='",
+    f"<style>@import 'http://example.invalid/{HACK}'</style>",
+    f"<iframe srcdoc='<script>parent.{HACK}</script>'></iframe>",
+    f"javascript:{HACK}",
+    f"<a href='javascript:{HACK}'>a</a>",
+    f"<!--<script>{HACK}//-->",
+    f"]]></script><script>{HACK}",
+    "</title></style></textarea></noscript>",
+    "{{ 7*7 }}",
+    "{% for x in ().__class__.__base__.__subclasses__() %}x{% endfor %}",
+    "${7*7}",
+    "__proto__",
+    "constructor",
+    "a\u2028b\u2029c",
+    "\u202egpj.exe",
+    "مرحبا بالعالم",
+    "👩‍👩‍👧‍👦🏳️‍🌈",
+    '=HYPERLINK("http://example.invalid","x")',
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(1+1)",
+    "n" * 10_000,
+    "n" * 9_999 + "m",
+    "&lt;b&gt; &amp; <b>",
+    "\\u003cscript\\u003e",
+    "$x^2$ %s {0} \\",
+    "a,b;c\td|e \"quoted\" 'too'",
+)
