@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 LONGEST_NAME = 32
+JOINERS = "\u200c\u200d"  # between letters of some scripts, and in emoji
 
 
 def printable(text: str, longest: int = LONGEST_NAME) -> str:
@@ -13,7 +14,7 @@ def printable(text: str, longest: int = LONGEST_NAME) -> str:
     >>> printable("a\\u202eb\\n"), printable("abcdef", 4)
     ('a�b�', 'abc…')
     """
-    clean = "".join(letter if letter.isprintable() else "�" for letter in text[: longest + 1])
+    clean = "".join(letter if letter.isprintable() or letter in JOINERS else "�" for letter in text[: longest + 1])
     return clean if len(clean) <= longest else clean[: longest - 1] + "…"
 
 
