@@ -61,6 +61,19 @@ def people(tmp_path):
     )
 
 
+@pytest.fixture
+def records(tmp_path):
+    """A CSV file with an id, five inputs and four outputs, one row of them all wrong."""
+    X, Y = make_table(120)
+    Y[17] = 1 - Y[17]
+    frame = pd.DataFrame(X, columns=[f"in{i}" for i in range(5)])
+    frame.insert(0, "name", [f"case {i}" for i in range(120)])
+    for i in range(4):
+        frame[f"tag_{i}"] = Y[:, i].astype(int)
+    frame.to_csv(tmp_path / "records.csv", index=False)
+    return frame
+
+
 @pytest.fixture(scope="session")
 def paper_data():
     if not PAPER_DATA.is_dir():

@@ -5,8 +5,19 @@ from __future__ import annotations
 import io
 
 import numpy as np
+import pytest
+from conftest import fitted, make_table
 
-from amiss.report.plots import precision_at_rates, rho_space, tpar_curves
+from amiss.report.plots import (
+    calibration_curve,
+    dependence_map,
+    precision_at_rates,
+    rho_pair,
+    rho_space,
+    score_histogram,
+    share_bars,
+    tpar_curves,
+)
 
 
 def drawn(figure):
@@ -47,4 +58,44 @@ def test_precisions_are_bars_with_whiskers():
     )
     heights = [bar.get_height() for bar in figure.axes[0].patches]
     np.testing.assert_allclose(heights, [0.6, 0.3, 0, 0])
+    assert drawn(figure)
+
+
+def test_the_histogram_counts_every_row_and_marks_the_threshold():
+    scores = np.random.default_rng(0).exponential(size=500)
+    figure = score_histogram(scores, 3.0)
+    axis = figure.axes[0]
+    assert sum(bar.get_height() for bar in axis.patches) == 500
+    np.testing.assert_allclose(axis.lines[0].get_xdata(), 3.0)
+    assert drawn(figure) and drawn(score_histogram(np.ones(4), 1.0))
+
+
+def test_an_explained_row_is_a_bar_an_output():
+    X, Y = make_table(80)
+    why = fitted(X, Y).explain(3)
+    figure = share_bars(
+        [output.output for output in why.outputs],
+        np.array([output.share for output in why.outputs]),
+        [output.observed for output in why.outputs],
+        [output.expected for output in why.outputs],
+        why.label,
+    )
+    axis = figure.axes[0]
+    assert sum(bar.get_width() for bar in axis.patches) == pytest.approx(why.score)
+    assert axis.get_yticklabels()[0].get_text().startswith(why.outputs[0].output)
+    assert drawn(figure)
+
+
+def test_calibration_dependence_and_pairs_are_drawn_from_arrays():
+    rng = np.random.default_rng(0)
+    probability = rng.random(400)
+    figure = calibration_curve(probability, (rng.random(400) < probability).astype(float), "$a")
+    assert np.abs(np.diff(figure.axes[0].lines[1].get_xydata(), axis=1)).max() < 0.2
+    assert drawn(figure)
+    figure = dependence_map(np.array([[0, 2.0], [-1.0, 0]]), ["a", "b" * 99])
+    assert figure.axes[0].images[0].get_clim() == (-2, 2)
+    assert drawn(figure) and drawn(dependence_map(np.zeros((1, 1)), ["a"]))
+    flagged = np.arange(30) < 4
+    figure = rho_pair(rng.random((30, 2)), flagged, ["a", "$b"])
+    assert [len(dots.get_offsets()) for dots in figure.axes[0].collections] == [26, 4]
     assert drawn(figure)

@@ -119,8 +119,9 @@ class Explanation:
     score, score_name : the score, and which one it is
     threshold, flagged : where the fit flags, and whether this row is above
     rank, n_rows : its place among the training rows; for a new row the place it would have
-    outputs : the outputs that count in the score. First come the ``n_suspects`` with a telling share,
-        of which the first is the one whose change leaves the lowest score; the others follow by share.
+    outputs : the outputs that count in the score. First come the ``n_suspects`` with a telling share, by
+        what their change takes off the score (and a third of their share, which decides where either of
+        two outputs may be changed); the others follow by share.
     neighbors : numbers of the training rows that set the local weights, nearest first
     left_out : what could not be said, and why
     """

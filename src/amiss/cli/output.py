@@ -100,12 +100,22 @@ def _flat(row: RankedRow, n_reasons: int) -> dict[str, Any]:
 
 def _write_csv(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
     with _as_text(stream) as text:
-        writer = csv.writer(text, lineterminator="\n")
+        writer = csv.writer(_UnixLines(text))
         for number, row in enumerate(rows):
             cells = _flat(row, n_reasons)
             if number == 0:
                 writer.writerow(cells)
             writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in cells.values()])
+
+
+class _UnixLines:
+    """Ends lines by a newline alone; csv itself then forgets to quote a cell with a carriage return."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.stream = stream
+
+    def write(self, line: str) -> None:
+        self.stream.write(line.removesuffix("\r\n") + "\n")
 
 
 def harmless(text: str) -> str:

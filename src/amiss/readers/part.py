@@ -68,7 +68,7 @@ def joined(parts: Sequence[Part]) -> Dataset:
         ids = tuple(row_id for part in parts for row_id in part.ids or [])
     pictures = None
     if all(part.pictures is not None for part in parts):
-        pictures = tuple(picture for part in parts for picture in part.pictures or ())
+        pictures = tuple(picture for part in parts if part.pictures is not None for picture in part.pictures)
     return Dataset(as_inputs(table.select(inside)), as_outputs(table.select(outside)), ids, pictures)
 
 
