@@ -34,9 +34,8 @@ def main() -> None:
         write_report(path, detector, X, Y, ids=[f"row-{row:06d}" for row in range(len(X))])
         written, size = time.perf_counter(), path.stat().st_size
     print(f"{arguments.rows} rows, {arguments.inputs} inputs, {arguments.outputs} outputs")
-    print(
-        f"fit {fitted - start:.1f} s, report {written - fitted:.1f} s, ratio {(written - fitted) / (fitted - start):.2f}"
-    )
+    took, beyond = fitted - start, written - fitted
+    print(f"fit {took:.1f} s, report {beyond:.1f} s, ratio {beyond / took:.2f}")
     print(f"size {size / 1e6:.2f} MB")
 
 
