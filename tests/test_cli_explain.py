@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ENVIRONMENT
 from hostile import NAMES
 from PIL import Image
 
@@ -21,7 +25,7 @@ FIND = ("find", "records.csv", *TAGS, "--id", "name")
 
 def explained(tmp_path, row):
     data = package.read(tmp_path / "records.csv", outputs="tag_*", id="name")
-    return package.MCODE().fit(data.X, data.Y).explain(row)
+    return replace(package.MCODE().fit(data.X, data.Y).explain(row), values=data.X.texts(row))
 
 
 def test_a_row_is_meant_by_its_number_or_its_id(amiss, records, tmp_path):
@@ -29,10 +33,12 @@ def test_a_row_is_meant_by_its_number_or_its_id(amiss, records, tmp_path):
     by_number = amiss(*EXPLAIN, "18", *TAGS, "--drop", "name")
     assert by_id.code == by_number.code == 0, by_id.err + by_number.err
     why = explained(tmp_path, 17)
-    assert by_id.out.startswith("Row 18 (case 17) is unusual")
+    assert by_id.out.startswith("Row 18 (case 17) is flagged as unusual")
     text = " ".join(by_id.out.split())
     assert all(sentence in text for sentence in why.sentences()[1:])
-    assert by_number.out.startswith("Row 18 is unusual")
+    assert by_number.out.startswith("Row 18 is flagged as unusual")
+    despite = amiss(*EXPLAIN, "18", *TAGS, "--id", "name")
+    assert despite.out == by_id.out
     assert by_number.out.partition("\n\n")[2] == by_id.out.partition("\n\n")[2]
     table = by_id.out.split("\n\n")[1].splitlines()
     assert [line.split()[0] for line in table[1 : 1 + why.n_suspects]] == [each.output for each in why.suspects]
@@ -59,7 +65,7 @@ def test_json_says_the_same_with_rows_counted_from_one(amiss, records, tmp_path)
         (("0", "--drop", "name"), "there is no row '0'; rows are numbered from 1 to 120"),
         (("case 5", "--drop", "name"), "there is no row 'case 5'"),
         (("nobody", "--id", "name"), "no row has the id 'nobody'"),
-        (("x", "--id", "tag_0"), "no row has the id"),
+        (("9" * 5000, "--drop", "name"), "there is no row '999"),
         (("1", "--id", "same"), "120 rows have the id '1'"),
     ],
 )
@@ -79,6 +85,16 @@ def test_find_writes_a_report(amiss, records, tmp_path):
     assert "<title>records.csv: unusual rows</title>" in html and html.count('"said"') == 7
     in_a_pipe = amiss(*FIND, "--report", "again.html", "-o", "-")
     assert in_a_pipe.out.startswith("rank,") and "Report: again.html" in in_a_pipe.err
+    code = (
+        "import subprocess, sys\n"
+        "find = [sys.executable, '-c', 'from amiss.cli import main; main()', *sys.argv[1:]]\n"
+        "process = subprocess.Popen(find, stdout=subprocess.PIPE)\n"
+        "process.stdout.close()\n"
+        "sys.exit(process.wait())"
+    )
+    left = [sys.executable, "-c", code, *FIND, "--report", "left.html", "-o", "-"]
+    subprocess.run(left, cwd=tmp_path, env=ENVIRONMENT, check=True, capture_output=True)
+    assert (tmp_path / "left.html").exists()  # though nobody read the list
     quiet = amiss(*FIND, "--report", "quiet.html", "-q")
     assert (quiet.out, quiet.err, (tmp_path / "quiet.html").exists()) == ("", "", True)
 
@@ -88,7 +104,10 @@ def test_find_writes_a_report(amiss, records, tmp_path):
     [
         (("--report", "report.pdf"), "report.pdf: a report is an HTML file; name it .html"),
         (("--report", "no/report.html"), "no/report.html: there is no such folder"),
-        (("--report", "a.html", "-o", "a.html", "--output-format", "csv"), "choose another name"),
+        (
+            ("--report", "a.html", "-o", "a.html", "--output-format", "csv"),
+            "the list and the report cannot be one file",
+        ),
         (("--pictures", "in0"), "--pictures is for the report"),
         (("--report", "a.html", "--pictures", "nobody"), "there is no column 'nobody' to name pictures"),
     ],

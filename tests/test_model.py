@@ -166,3 +166,33 @@ def test_what_cannot_be_solved_says_so():
     assert np.isfinite(fit.out_of_fold).all()
     slope = np.abs((expit(fit.in_sample) - Y).sum(axis=0))  # at an optimum the intercept has none
     assert (slope[fit.converged] < 1e-2 * len(Y)).all()
+
+
+@pytest.mark.parametrize("n_columns", (4, 60))
+def test_an_offset_of_the_inputs_does_not_reach_the_folds(n_columns):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, n_columns))
+    Y = (X[:, :3] + rng.normal(size=(300, 3)) > 0).astype(float)
+    observed, visible, folds = np.ones(Y.shape, bool), ~np.eye(3, dtype=bool), stratified_folds(Y, 5)
+    near, far = (
+        fit_logistic(X + offset, Y, observed, visible, [0.1, 1.0, 10.0], folds, parent_penalty=3.0)
+        for offset in (0.0, 1e8)
+    )
+    np.testing.assert_allclose(far.in_sample, near.in_sample, atol=1e-4)
+    np.testing.assert_allclose(far.out_of_fold, near.out_of_fold, atol=1e-3)
+    again = far.in_sample + far.fold_models.shifts(X + 1e8, Y)
+    np.testing.assert_allclose(again, far.out_of_fold, atol=1e-9)
+
+
+def test_a_mixed_model_gives_the_mixed_log_odds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    Y = (X[:, :3] + rng.normal(size=(80, 3)) > 0).astype(float)
+    folds = stratified_folds(Y, 5)
+    fit = fit_logistic(X, Y, np.ones(Y.shape, bool), ~np.eye(3, dtype=bool), [1.0, 10.0], folds)
+    for copies in ([7], [7, 8, 30]):
+        mixed = fit.fold_models.mixed(fit.model, np.array(copies), 0.6)
+        each = [fit.fold_models.mixed(fit.model, np.array([copy]), 0.6).log_odds(X[:5], Y[:5]) for copy in copies]
+        np.testing.assert_allclose(mixed.log_odds(X[:5], Y[:5]), np.mean(each, axis=0), atol=1e-12)
+    row = fit.fold_models.mixed(fit.model, np.array([7]), 0.6).log_odds(X[[7]], Y[[7]])[0]
+    np.testing.assert_allclose(row, combined_log_odds(fit, 0.6)[7], atol=1e-9)

@@ -5,6 +5,7 @@ import json
 import re
 import struct
 from base64 import b64decode
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,16 @@ import pytest
 from conftest import fitted, frame, make_table
 from hostile import NAMES
 from PIL import Image
+from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 
 from amiss import MCODE, DataError
+from amiss.dataset import as_inputs
 from amiss.report import write_report
+from amiss.report.inputs import InputComparison
 from amiss.report.measures import Calibration, calibration, histogram, most_connected, suspicions
 from amiss.report.page import material, page
-from amiss.report.pictures import data_uri
+from amiss.report.pictures import BUDGET, data_uri, data_uris
 
 
 def refuse_constant(name):
@@ -50,22 +54,28 @@ def test_the_list_is_the_ranking(table):
         assert rows["output"][place] == detector.output_names_.index(first.output) == told["outputs"][0][0]
         np.testing.assert_allclose(rows["probability"][place], first.probability, rtol=6e-3)
         np.testing.assert_allclose(told["outputs"][0][4], first.score_if_changed, rtol=1e-3)
-        assert told["said"][1:] == explanation.sentences()[1:]
+        known = replace(explanation, values=as_inputs(X).texts(explanation.row))
+        assert told["said"][1:] == known.sentences()[1:]
         assert told["said"][0].startswith(f"Row {order[place] + 1} (r{order[place]}) is")
-        average, from_inputs, from_outputs, terms = told["grounds"][0]
-        assert average + from_inputs + from_outputs == pytest.approx(first.grounds.log_odds, abs=0.02)
+        total, average, from_inputs, from_outputs, terms = told["grounds"][0]
+        assert total == pytest.approx(first.grounds.log_odds, abs=6e-4)
+        assert average + from_inputs + from_outputs == pytest.approx(total, abs=2e-3)
         largest = first.grounds.largest(1)[0]
         names = data["output_names"] if terms[0][0] else data["input_names"]
-        assert names[terms[0][1]] == largest.name and terms[0][2] == pytest.approx(largest.log_odds, rel=6e-3)
+        assert names[terms[0][1]] == largest.name and terms[0][3] == pytest.approx(largest.log_odds, rel=6e-3)
+        assert terms[0][2] == known.value_of(largest)
 
 
 def test_histogram_outputs_and_dependence_are_those_of_the_fit(table):
     X, Y = frame(*table)
-    detector = fitted(X, Y)
+    detector = fitted(X, Y, contamination=0.1)
     data = payload_of(page(material(detector, X, Y)))
     assert sum(data["histogram"]["counts"]) == 240
     np.testing.assert_allclose(data["outputs"]["skill"], detector.output_quality_.skill, rtol=6e-3)
-    assert sum(data["outputs"]["commissions"]) + sum(data["outputs"]["omissions"]) <= data["n_flagged"]
+    first = [data["rows"]["output"][place] for place in range(data["n_flagged"])]
+    surprising = [i for place, i in enumerate(first) if data["rows"]["probability"][place] < 0.5]
+    counted = np.add(data["outputs"]["commissions"], data["outputs"]["omissions"])
+    assert counted.tolist() == np.bincount(surprising, minlength=4).tolist() and counted.sum() > 0
     np.testing.assert_allclose(data["dependence"]["coef"], detector.dependence(), rtol=6e-3)
     expected, observed, count = data["outputs"]["calibration"][0]
     assert sum(count) == 240 and np.dot(observed, count) == pytest.approx(Y.iloc[:, 0].sum(), rel=0.01)
@@ -82,9 +92,8 @@ def test_the_sample_holds_rho_in_hundredths(table):
     rows = np.array(sample["row"]) - 1
     assert sorted(rows) == list(range(240))
     missing = np.isnan(Y[rows])
-    np.testing.assert_array_equal(codes == 127, missing)
-    np.testing.assert_allclose((codes & 127)[~missing] / 100, detector.rho_[rows][~missing], atol=0.0051)
-    np.testing.assert_array_equal(codes[~missing] >= 128, Y[rows][~missing] == 1)
+    np.testing.assert_array_equal(codes == 255, missing)
+    np.testing.assert_allclose(codes[~missing] / 100, detector.rho_[rows][~missing], atol=0.0051)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +106,7 @@ def test_every_kind_of_fit_has_a_report(parameters):
     html = page_of(X, Y, **parameters)
     data = payload_of(html)
     assert len(data["details"]) == 90
-    assert (data["dependence"] is None) == ("base_estimator" in parameters)
+    assert (data["dependence"] is None) == ("base_estimator" in parameters or "parents" in parameters)
     assert ("Expected precision" in html) == (parameters.get("score") == "auto")
 
 
@@ -150,6 +159,11 @@ def test_what_a_report_cannot_be_made_from_is_refused(table, tmp_path):
             write_report(tmp_path / "r.html", detector, X, Y, **arguments)
     with pytest.raises(DataError, match="X has 10 rows and the fit had 240"):
         write_report(tmp_path / "r.html", detector, X[:10], Y[:10])
+    for other in ((X[::-1], Y[::-1]), (X[::-1], Y), (X, 1 - Y)):
+        with pytest.raises(DataError, match="these are not the rows the detector was fitted to"):
+            write_report(tmp_path / "r.html", detector, *other)
+    with pytest.raises(ValueError, match="not fitted"):
+        write_report(tmp_path / "r.html", MCODE(), X, Y)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -163,6 +177,7 @@ def test_arrays_become_png():
     for array, mode, expected in (
         (grey, "L", [[0, 128], [255, 64]]),
         (colour, "RGB", colour),
+        (np.dstack([colour, np.full((2, 3), 9, np.uint8)]), "RGB", colour),
         (np.zeros((2, 2)), "L", [[0, 0], [0, 0]]),
     ):
         png = b64decode(data_uri(array).split(",")[1])
@@ -181,6 +196,16 @@ def test_files_become_small_pictures_and_others_nothing(tmp_path):
     (tmp_path / "text.png").write_text("secret")
     (tmp_path / "broken.png").write_bytes(large.read_bytes()[:60])
     (tmp_path / "page.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>")
+    turned = Image.new("RGB", (40, 20))
+    exif = turned.getexif()
+    exif[0x0112] = 6  # held upright
+    turned.save(tmp_path / "phone.jpg", exif=exif)
+    Image.new("P", (4, 4)).save(tmp_path / "palette.png", transparency=b"\x00\x10\xff")
+    for name, size in (("phone.jpg", (20, 40)), ("palette.png", (4, 4))):
+        with Image.open(io.BytesIO(b64decode(data_uri(tmp_path / name).split(",")[1]))) as image:
+            assert image.size == size
+    for array in (np.zeros(3), np.zeros((0, 4)), np.zeros((2, 2, 2))):
+        assert data_uri(array) is None
     for name in ("text.png", "broken.png", "page.svg", "nobody.png", "", "a\0b", "."):
         assert data_uri(tmp_path / name if name else name) is None
 
@@ -189,10 +214,55 @@ def test_measures():
     assert histogram(np.array([1.0, 1.0])).counts.sum() == 2
     curve = calibration(np.array([0.2, np.nan, 0.8]), np.array([0.0, np.nan, 1.0]))
     assert isinstance(curve, Calibration) and curve.count.tolist() == [1, 1]
-    shares = np.array([[3.0, 1.0], [0.0, 2.0], [9.0, 0.0], [1.0, 0.0]])
-    rho = np.array([[0.1, 0.9], [0.9, 0.2], [0.3, 0.9], [0.6, 1.0]])
-    Y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
-    found = suspicions(shares, rho, Y, np.array([True, True, False, True]))
+    rho = np.array([[0.1, 0.9], [0.9, 0.2], [0.6, 1.0]])
+    Y = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    found = suspicions(np.array([0, 1, 0]), rho, Y)
     assert found.commissions.tolist() == [1, 0] and found.omissions.tolist() == [0, 1]
     links = np.array([[0, 0, 5.0], [0, 0, 0.1], [-4.0, 0, 0]])
     assert most_connected(links, 2).tolist() == [0, 2]
+
+
+def test_pictures_stop_where_the_page_would_become_too_large():
+    noise = np.random.default_rng(0).integers(0, 255, (40, 100, 100, 3), dtype=np.uint8)
+    uris = data_uris(list(noise))
+    shown = [uri for uri in uris if uri is not None]
+    assert 0 < len(shown) < 40 and uris.index(None) == len(shown)
+    assert sum(map(len, shown)) < BUDGET + 60_000
+
+
+def test_inputs_are_compared_with_those_of_other_rows():
+    table = pd.DataFrame({"a": [0.0] * 9 + [100.0], "b": np.arange(10.0), "c": ["x"] * 7 + ["y"] * 3})
+    compared = InputComparison(as_inputs(table))
+    near = np.arange(6)
+    assert compared.own(9, 0) == ("100", 1.0) and compared.own(9, 2) == ("y", None)
+    assert compared.usual(1, near).text == "0.5 to 4.5" and compared.usual(2, near).text == "x (100%)"
+    assert compared.usual(0, near).text == "0"
+    assert compared.most_different(9, near, 2) == [0, 1]  # never met before comes first
+    assert compared.most_different(9, None, 1) == [0]
+    thin = InputComparison(as_inputs(sparse.csr_array(table[["a", "b"]].to_numpy())))
+    assert thin.most_different(9, None, 2) == compared.most_different(9, None, 2)
+    assert thin.own(9, 0) == ("100", 1.0) and thin.usual(1, near).text == "0.5 to 4.5"
+
+
+def test_values_at_the_ends_of_what_a_number_holds():
+    table = np.array([[0.0, 1e308], [5e-324, -1e308], [0.0, 0.0]])
+    compared = InputComparison(as_inputs(table))
+    assert compared.own(1, 0)[1] in (0.5, 1.0) and compared.own(0, 1)[1] == 1.0
+    assert compared.most_different(1, None, 2)
+
+
+def test_sparse_inputs_and_more_details_than_the_list_is_long(monkeypatch):
+    monkeypatch.setattr("amiss.report.payload.LISTED_ROWS", 10)
+    X, Y = make_table(60, 30, 3)
+    X = sparse.csr_array(np.where(X > 1.5, X, 0.0))
+    data = payload_of(page(material(fitted(X, Y), X, Y, n_details=25)))
+    assert len(data["rows"]["row"]) == 25 == len(data["details"])
+    assert all(detail["inputs"] for detail in data["details"])
+
+
+def test_a_row_without_outputs_has_no_suspect():
+    X, Y = make_table(60)
+    Y[7] = np.nan
+    data = payload_of(page_of(X, Y))
+    place = data["rows"]["row"].index(8)
+    assert data["rows"]["output"][place] is None and data["rows"]["observed"][place] is None

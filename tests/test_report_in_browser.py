@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from conftest import fitted, make_table
 from hostile import NAMES
+from sklearn.ensemble import RandomForestClassifier
 
 from amiss import MCODE
 from amiss.digits import tagged_digits
@@ -28,7 +29,7 @@ class Watched:
     def quiet(self, path):
         """Nothing was said, nothing but the file itself and what it carries was asked for, nothing ran."""
         assert self.said == []
-        assert {url for url in self.asked if not url.startswith("data:")} <= {path.as_uri()}
+        assert {url.partition("#")[0] for url in self.asked if not url.startswith("data:")} <= {path.as_uri()}
         assert self.page.evaluate("window.hacked") is None
 
 
@@ -36,10 +37,12 @@ class Watched:
 def opened(browser, path, **options):
     context = browser.new_context(viewport={"width": 1400, "height": 1000}, **options)
     watched = Watched(context.new_page())
-    watched.page.goto(path.as_uri())
-    yield watched
-    watched.quiet(path)
-    context.close()
+    try:
+        watched.page.goto(path.as_uri())
+        yield watched
+        watched.quiet(path)
+    finally:
+        context.close()
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +75,7 @@ def ranked(detector):
 
 def column(page, title, table="#list"):
     """The texts of one column of a table, as they stand there."""
-    titles = [text.strip(" \u00a0▲▼") for text in page.locator(f"{table} thead th").all_inner_texts()]
+    titles = [text.strip(" \n\u00a0▲▼") for text in page.locator(f"{table} thead th").all_inner_texts()]
     place = titles.index(title) + 1
     return [text.strip() for text in page.locator(f"{table} tbody tr td:nth-child({place})").all_inner_texts()]
 
@@ -91,7 +94,7 @@ def test_the_demo_opens_and_says_what_was_found(browser, digits):
         assert page.locator("#histogram svg rect").count() > 10 and page.locator("#histogram .cut").count() == 1
         first = ranked(detector)[0]
         assert page.locator("#detail h3").first.inner_text() == f"Rank 1: row {first + 1} {data.ids[first]}"
-        assert page.locator("#detail").inner_text().count("Were it") == 1
+        assert page.locator("#detail").inner_text().count("With 0 instead, the score would be") == 1
         assert column(page, "row") == [str(row + 1) for row in ranked(detector)[:25]]
 
 
@@ -139,9 +142,12 @@ def test_filters_by_mouse_and_keyboard(browser, digits):
         page.locator("#by-output").select_option(label="tag_straight")
         assert set(column(page, "suspect")) == {"tag_straight"}
         page.locator("#by-kind").select_option("1")
-        assert set(column(page, "it is")) == {"present, not expected"}
+        assert set(column(page, "what looks wrong")) == {"1 instead of 0"}
         page.locator("#find").fill("nothing like this")
-        assert column(page, "row") == [] and "0 rows" in page.locator("#page").inner_text()
+        assert page.locator("#list tbody").inner_text() == "No row matches."
+        assert "0 rows" in page.locator("#page").inner_text() and page.locator("#detail").inner_text() == ""
+        page.locator("#find").fill("")
+        assert page.locator("#detail h3").count() > 0
 
 
 def test_rows_are_chosen_by_mouse_and_keyboard(browser, digits):
@@ -154,14 +160,36 @@ def test_rows_are_chosen_by_mouse_and_keyboard(browser, digits):
         for key, place in (("ArrowDown", 4), ("ArrowUp", 3), ("End", 24), ("Home", 0)):
             page.keyboard.press(key)
             assert f"row {order[place] + 1} " in page.locator("#detail h3").first.inner_text()
-            assert page.locator("#list tr[aria-selected=true]").count() == 1
-            assert page.evaluate("document.activeElement.getAttribute('aria-selected')") == "true"
+            assert page.locator("#list tr[aria-current=true]").count() == 1
+            assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "true"
         explanation = detector.explain(int(order[0]))
         text = page.locator("#detail").inner_text()
         assert all(sentence in text for sentence in explanation.sentences()[1:])
+        page.keyboard.press("ArrowUp")  # nothing above the first
+        assert f"row {order[0] + 1} " in page.locator("#detail h3").first.inner_text()
+        page.keyboard.press("End")
+        page.keyboard.press("ArrowDown")  # the next page
+        assert f"row {order[25] + 1} " in page.locator("#detail h3").first.inner_text()
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "detail"
+        page.get_by_role("button", name="Previous row").click()
+        assert f"row {order[24] + 1} " in page.locator("#detail h3").first.inner_text()
+        assert page.url.endswith(f"#row-{order[24] + 1}")
         heading(page, "rank").click()  # the last first
         page.locator("#list tbody tr").first.click()
-        assert "amiss explain FILE" in page.locator("#detail").inner_text()
+        assert f"amiss explain with the file and options of this report, and row {order[-1] + 1}" in (
+            page.locator("#detail").inner_text()
+        )
+
+
+def test_an_address_leads_to_a_row(browser, digits):
+    path, detector, data = digits
+    row = int(ranked(detector)[7])
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{path.as_uri()}#row-{row + 1}")
+    assert page.locator("#detail h3").first.inner_text() == f"Rank 8: row {row + 1} {data.ids[row]}"
+    context.close()
 
 
 def test_everything_is_reached_by_tab_alone(browser, digits):
@@ -182,8 +210,15 @@ def test_the_cut_off_moves_with_the_arrow_keys(browser, digits):
         before = page.locator("#above").inner_text()
         assert before.startswith(f"{detector.labels_.sum()} rows")
         page.locator("#cutoff").focus()
+        page.keyboard.press("End")
+        assert page.locator("#above").inner_text().startswith("0 rows (0%)")
         page.keyboard.press("Home")
-        assert page.locator("#above").inner_text().startswith("1796 rows")
+        for _ in range(100):
+            page.keyboard.press("ArrowRight")
+        low, high = detector.decision_scores_.min(), detector.decision_scores_.max()
+        above = int((detector.decision_scores_ > low + (high - low) / 10).sum())
+        assert page.locator("#above").inner_text().startswith(f"{above} rows")
+        assert page.locator("#above").inner_text().endswith(f"to flag these: --alerts {above}")
         page.locator("#reset-cutoff").click()
         assert page.locator("#above").inner_text() == before
 
@@ -200,8 +235,11 @@ def test_outputs_calibration_and_their_rows(browser, digits):
         name = page.locator("#output-detail h3").inner_text()
         assert name == column(page, "output", "#output-list")[1]
         assert page.locator("#output-detail svg circle").count() == 10
+        said = page.locator("#output-detail").inner_text()
         page.get_by_role("button", name="Show its rows").click()
         assert set(column(page, "suspect")) == {name}
+        shown = column(page, "what looks wrong")
+        assert f"Main suspect in {sum(text != 'as expected' for text in shown)} flagged row" in said
 
 
 def test_dependence_and_pairs(browser, digits):
@@ -265,7 +303,7 @@ def test_what_slips_in_is_stopped_by_the_policy(browser, digits):
 @pytest.mark.parametrize("scheme", ("light", "dark"))
 def test_light_and_dark_have_contrast(browser, digits, scheme):
     with opened(browser, digits[0], color_scheme=scheme) as watched:
-        for where in ("body", "#list thead th", "#list tr[aria-selected=true] td", ".flag", ".small", "a"):
+        for where in ("body", "#list thead th", "#list tr[aria-current=true] td", ".flag", ".small", "a"):
             assert contrast(watched.page, where) >= 4.5, where
 
 
@@ -305,8 +343,13 @@ def test_readable_at_200_percent_and_printable(browser, digits, tmp_path):
     assert page.locator("#detail").bounding_box()["width"] > 500
     page.emulate_media(media="print")
     assert not page.locator("#find").is_visible() and page.locator("#list").is_visible()
+    page.evaluate("addEventListener('beforeprint', () => { window.printed = 1; })")
     page.pdf(path=tmp_path / "report.pdf")
-    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF") and page.evaluate("window.printed") == 1
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    blocks = page.locator(".of-print")
+    assert blocks.count() == digits[1].labels_.sum() and blocks.first.is_visible()
+    assert "is flagged as unusual" in blocks.last.inner_text()
     watched.quiet(path)
     context.close()
 
@@ -321,3 +364,48 @@ def test_without_scripts_the_first_rows_are_there(browser, digits):
     assert first in page.locator("noscript tbody tr").first.inner_text()
     assert not page.locator("#list").is_visible()
     context.close()
+
+
+SMALL = {
+    "one output": ({"n_outputs": 1}, {}),
+    "no neighbours": ({}, {"score": "prod"}),
+    "no parents": ({}, {"parents": "none", "score": "rw"}),
+    "a forest": ({}, {"base_estimator": RandomForestClassifier(5, random_state=0)}),
+    "inputs alone": ({}, {"neighbor_space": "inputs"}),
+}
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_every_kind_of_fit_has_a_page_that_works(browser, tmp_path, kind):
+    size, parameters = SMALL[kind]
+    X, Y = make_table(60, **size)
+    Y[5] = np.nan
+    write_report(tmp_path / "report.html", fitted(X, Y, **parameters), X, Y)
+    with opened(browser, tmp_path / "report.html") as watched:
+        page = watched.page
+        for place in range(0, 25, 8):
+            page.locator("#list tbody tr").nth(place).click()
+            assert "score" in page.locator("#detail").inner_text()
+        page.locator("#find").fill("6")
+        assert column(page, "row") == ["6"] and column(page, "suspect") == [""]
+        assert page.locator("#map").inner_text() != ""
+
+
+def test_rows_that_are_all_alike_have_a_page_too(browser, tmp_path):
+    X, Y = np.ones((20, 2)), np.tile([0.0, 1.0], (20, 1))
+    write_report(tmp_path / "report.html", fitted(X, Y), X, Y)
+    with opened(browser, tmp_path / "report.html") as watched:
+        assert watched.page.locator("#histogram rect").count() == 1
+        assert len(column(watched.page, "row")) == 20
+
+
+def test_a_longer_table_says_that_the_list_is_cut(browser, tmp_path):
+    X, Y = make_table(10_300, 2, 2)
+    write_report(tmp_path / "report.html", MCODE(score="prod", strengths=(1.0,), crossfit=False).fit(X, Y), X, Y)
+    with opened(browser, tmp_path / "report.html") as watched:
+        page = watched.page
+        assert "(the list has the first 10000 of 10300 rows)" in page.locator("#page").inner_text()
+        assert "1500 of 10300" in page.locator("#pairs").inner_text()
+        page.locator("#cutoff").focus()
+        page.keyboard.press("Home")
+        assert "about " in page.locator("#above").inner_text()

@@ -274,7 +274,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         scorer: Scorer = self._scorer
         return scorer.contributions(*self._new_rows(X, Y))
 
-    def explain(self, X: Any, Y: Any = None, *, row: int | None = None) -> Explanation:
+    def explain(self, X: Any = None, Y: Any = None, *, row: int | None = None) -> Explanation:
         """Why a row has its score.
 
         ``explain(17)`` explains row 17 of the fit, counted from 0. ``explain(X_new, Y_new)`` explains a
@@ -295,14 +295,16 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         y1 is 1 where 0 is expected (the model gives a 1 a chance of under 0.1%); it makes 80% of the score.
         """
         if Y is None:
-            if not isinstance(X, Integral):
+            number = row if X is None else X
+            if not isinstance(number, Integral) or isinstance(number, bool) or None not in (X, row):
                 raise TypeError("explain takes the number of a row of the fit, or X and Y of new rows")
-            return next(self.explain_rows([int(X)]))
+            return next(self.explain_rows([int(number)]))
         design, Y_new = self._new_rows(X, Y)
         if row is None and len(Y_new) > 1:
             raise ValueError(f"there are {len(Y_new)} rows; say which one: explain(X, Y, row=0)")
-        chosen = [_row_number(row or 0, len(Y_new), "X has")]
-        return self._explainer().of_new(design[chosen], Y_new[chosen])
+        chosen = _row_number(row or 0, len(Y_new), "X has")
+        explanation = self._explainer().of_new(design[[chosen]], Y_new[[chosen]])
+        return replace(explanation, values=as_inputs(X).texts(chosen))
 
     def explain_rows(self, rows: Sequence[int]) -> Iterator[Explanation]:
         """Explanations of many rows of the fit, which is faster than one by one."""
@@ -310,12 +312,28 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         numbers = [_row_number(row, len(self.decision_scores_), "the fit had") for row in rows]
         return self._explainer().of_training(numbers)
 
+    def suspects(self, rows: Sequence[int]) -> Iterator[list[int]]:
+        """Numbers of the outputs with a telling share of rows of the fit, in the order of their explanations."""
+        check_is_fitted(self)
+        return self._explainer().suspects_of_training(list(rows))
+
     def dependence(self) -> Floats | None:
         """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
         check_is_fitted(self)
         design, Y = self._rows.design[:50], self._rows.Y[:50]
         linear = linear_twin(self._model, design, self._expectations.filled(design, Y))
         return None if linear is None else linear.coef[design.shape[1] :]
+
+    def was_fitted_to(self, X: Any, Y: Any) -> bool:
+        """Whether these are the rows of the fit, in their order; of the inputs some rows are looked at."""
+        design, outputs = None, self._rows.Y[self._rows.place]
+        inputs, given = as_inputs(X), np.asarray(as_outputs(Y, self.output_names_, self._label_lists).values)
+        if given.shape != outputs.shape or not np.array_equal(given, outputs, equal_nan=True):
+            return False
+        some = np.unique(np.linspace(0, len(given) - 1, 200).astype(np.intp))
+        design, ours = self._encoding.transform(inputs.take(some)), self._rows.design[self._rows.place[some]]
+        apart = abs(design - ours)
+        return bool(apart.max() < 1e-9 * max(1.0, abs(ours).max()))
 
     def predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
         """1 for new rows above the threshold of the fit, else 0."""
@@ -457,7 +475,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             Y=Y,
             place=back,
             content=evidence.content,
-            fold_models=evidence.fit.fold_models,
+            fold_models=evidence.fit.fold_models if self.crossfit else None,
             share=crossfit_share(self.crossfit),
             average=np.concatenate([np.ravel(evidence.design.mean(axis=0)), self._expectations.rates]),
         )

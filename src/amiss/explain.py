@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import expit
 
 from amiss.explanation import ExplainedOutput, Explanation, Grounds
-from amiss.model import ConditionalModel, LinearModel, linear_twin
+from amiss.model import ConditionalModel, LinearModel, linear_twin, rho
 from amiss.neighbors import Neighbors
 from amiss.scorer import Scorer, TrainingRows
 from amiss.scores import scores
@@ -34,7 +34,7 @@ from amiss.table import Floats, Matrix, Rows
 SMALL_PART = 0.05  # of the score: outputs below it are not looked into
 MOST_SUSPECTS = 10
 LEANING = 1 / 3
-TOGETHER = 64  # rows explained at once
+MOST_TOGETHER, TOGETHER_BYTES = 64, 128 << 20  # rows explained at once, and the bytes of their models
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,23 @@ class _Case:
 
 
 @dataclass(frozen=True)
+class _Changed:
+    """A case with one output changed: its score, and the probability of each value that then stands there."""
+
+    score: float
+    probability: Floats
+
+
+def _ordered_suspects(case: _Case, if_changed: dict[int, _Changed]) -> list[int]:
+    """By what a change takes off the score, and the share; where no change is known, the shares alone decide."""
+
+    def left(i: int) -> float:
+        return (if_changed[i].score if i in if_changed else 0.0) - LEANING * float(case.shares[i])
+
+    return sorted(case.suspects.tolist(), key=left)
+
+
+@dataclass(frozen=True)
 class Explainer:
     """Explains rows by what a fit has left behind.
 
@@ -80,8 +97,21 @@ class Explainer:
 
     def of_training(self, numbers: Sequence[int]) -> Iterator[Explanation]:
         """Explanations of training rows, by the user's numbers."""
-        for start in range(0, len(numbers), TOGETHER):
-            yield from self._explanations([self._trained(number) for number in numbers[start : start + TOGETHER]])
+        for cases in self._batches(numbers):
+            for case, changed in zip(cases, self._if_changed(cases), strict=True):
+                yield self._explanation(case, changed)
+
+    def suspects_of_training(self, numbers: Sequence[int]) -> Iterator[list[int]]:
+        """The outputs with a telling share of each training row, in the order of its explanation."""
+        for cases in self._batches(numbers):
+            for case, changed in zip(cases, self._if_changed(cases), strict=True):
+                yield _ordered_suspects(case, changed)
+
+    def _batches(self, numbers: Sequence[int]) -> Iterator[list[_Case]]:
+        size = 8 * len(self.rows.average) * len(self.output_names)
+        together = int(np.clip(TOGETHER_BYTES // size, 1, MOST_TOGETHER))
+        for start in range(0, len(numbers), together):
+            yield [self._trained(number) for number in numbers[start : start + together]]
 
     def of_new(self, design: Matrix, Y: Floats) -> Explanation:
         """The explanation of one new row, as arrays of one row."""
@@ -102,7 +132,7 @@ class Explainer:
             neighbors=None if near is None else near[0],
             model=scorer.model,
         )
-        return next(self._explanations([case]))
+        return self._explanation(case, self._if_changed([case])[0])
 
     def _trained(self, number: int) -> _Case:
         position = int(self.rows.place[number])
@@ -121,14 +151,10 @@ class Explainer:
             model=self.rows.model_of(position, self.scorer.model),
         )
 
-    def _explanations(self, cases: list[_Case]) -> Iterator[Explanation]:
-        for case, changed in zip(cases, self._scores_if_changed(cases), strict=True):
-            yield self._explanation(case, changed)
-
-    def _scores_if_changed(self, cases: list[_Case]) -> list[dict[int, float]]:
-        """For each case, the score it would have with one suspect changed, for each suspect."""
+    def _if_changed(self, cases: list[_Case]) -> list[dict[int, _Changed]]:
+        """For each case, what it would be with one suspect changed, for each suspect."""
         pairs = [(place, i) for place, case in enumerate(cases) if case.model is not None for i in case.suspects]
-        results: list[dict[int, float]] = [{} for _ in cases]
+        results: list[dict[int, _Changed]] = [{} for _ in cases]
         if not pairs:
             return results
         of_case, changed = (np.array(column, dtype=np.intp) for column in zip(*pairs, strict=True))
@@ -142,8 +168,8 @@ class Explainer:
         ])  # fmt: skip
         weights = self.scorer.weights(self._neighbors_if_changed(cases, of_case, filled))
         after = scores(self.scorer.parts(log_odds, Y, weights))
-        for place, i, score in zip(of_case, changed, after, strict=True):
-            results[place][int(i)] = float(score)
+        for place, i, score, values, odds in zip(of_case, changed, after, Y, log_odds, strict=True):
+            results[place][int(i)] = _Changed(float(score), rho(odds, values))
         return results
 
     def _neighbors_if_changed(self, cases: list[_Case], of_case: Rows, filled: Floats) -> Neighbors | None:
@@ -161,10 +187,11 @@ class Explainer:
             return cases[0].design[np.zeros(len(cases), dtype=np.intp)]
         return self.rows.design[[case.position for case in cases]]
 
-    def _explanation(self, case: _Case, if_changed: dict[int, float]) -> Explanation:
+    def _explanation(self, case: _Case, if_changed: dict[int, _Changed]) -> Explanation:
         score = float(scores(case.shares[None])[0])
         counted = np.flatnonzero(~np.isnan(case.Y) & self.scorer.included)
-        suspects = sorted(case.suspects.tolist(), key=lambda i: if_changed.get(i, 0.0) - LEANING * case.shares[i])
+        suspects = _ordered_suspects(case, if_changed)
+        healed = if_changed[suspects[0]].probability if suspects and suspects[0] in if_changed else None
         chosen = set(suspects)
         rest = set(counted.tolist()) - chosen
         others = [int(i) for i in np.argsort(-case.shares, kind="stable") if int(i) in rest]
@@ -184,7 +211,10 @@ class Explainer:
                     share=float(case.shares[i]),
                     part=float(case.shares[i] / score) if score > 0 else 0.0,
                     weight=float(case.weights[i]),
-                    score_if_changed=if_changed.get(i),
+                    score_if_changed=if_changed[i].score if i in if_changed else None,
+                    probability_if_first_changed=(
+                        None if healed is None or i == suspects[0] else float(healed[i])
+                    ),
                     neighbors_alike=None if alike is None else int(alike[i]),
                     neighbors_known=None if known is None else int(known[i]),
                     grounds=self._grounds(case, linear, i) if linear is not None and i in chosen else None,
@@ -201,8 +231,10 @@ class Explainer:
             n_rows=len(self.contributions),
             outputs=tuple(outputs),
             n_suspects=len(suspects),
+            neighbor_space=self.scorer.neighbor_space,
             neighbors=None if case.neighbors is None else tuple(self.rows.order[case.neighbors].tolist()),
             left_out=self._left_out(case, linear),
+            observed={self.output_names[i]: int(case.Y[i]) for i in np.flatnonzero(~np.isnan(case.Y))},
         )
 
     @cached_property
@@ -244,7 +276,10 @@ class Explainer:
                 "are not kept (crossfit=False scores rows without them)"
             )
         if linear is None:
-            result["grounds"] = "on what grounds, because the base_estimator's models are not linear"
+            result["grounds"] = (
+                "on what grounds, because the base_estimator's models have no coefficients that give their "
+                "probabilities"
+            )
             if case.model is None:
                 result["grounds"] = "on what grounds, for the same reason"
         if case.neighbors is None:

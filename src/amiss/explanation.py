@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal
 
 import numpy as np
 
-from amiss.table import Floats
-from amiss.text import joined, percent, printable
+from amiss.table import MISSING, Floats
+from amiss.text import isolated, joined, percent, printable
 
 Direction = Literal["commission", "omission"]
 
 TELLING = 0.1  # a column that is named adds at least this share of the largest
-MOST_NAMED = 3
+MOST_REASONS = 4
 MOST_TERMS = 10
+WORTH_IT = 0.8  # of the score: a change that leaves more helps little
+LONGEST_NAME = 80
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Term:
     log_odds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grounds:
     """The log-odds of an output being 1, taken apart: ``average + sum(inputs) + sum(outputs)``.
 
@@ -68,7 +70,7 @@ class Grounds:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ExplainedOutput:
     """One output of an explained row.
 
@@ -85,6 +87,8 @@ class ExplainedOutput:
     weight : its weight in the score
     score_if_changed : the row's score if this output had the other value; None where that is not known,
         or the share is small
+    probability_if_first_changed : the probability of the observed value if the first suspect had its other
+        value; None for that one, and where it is not known
     neighbors_alike, neighbors_known : of the neighbours that show this output, how many have the same value
     grounds : why the model expects what it expects; None where that is not known, or the share is small
     """
@@ -99,6 +103,7 @@ class ExplainedOutput:
     part: float
     weight: float
     score_if_changed: float | None = None
+    probability_if_first_changed: float | None = None
     neighbors_alike: int | None = None
     neighbors_known: int | None = None
     grounds: Grounds | None = None
@@ -108,7 +113,7 @@ class ExplainedOutput:
         return plain | {"grounds": None if self.grounds is None else self.grounds.to_dict(n_terms)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Explanation:
     """Why a row has its score. ``print`` it, look at it in a notebook, or take its :meth:`to_dict`.
 
@@ -123,7 +128,10 @@ class Explanation:
         what their change takes off the score (and a third of their share, which decides where either of
         two outputs may be changed); the others follow by share.
     neighbors : numbers of the training rows that set the local weights, nearest first
+    neighbor_space : where they are near, "joint" (inputs and outputs) or "inputs"
     left_out : what could not be said, and why
+    observed : every output that is not missing, also those that do not count
+    values : the row's inputs as texts by name, where they are known (rows of the fit are kept encoded)
     """
 
     label: str
@@ -137,7 +145,10 @@ class Explanation:
     outputs: tuple[ExplainedOutput, ...]
     n_suspects: int
     neighbors: tuple[int, ...] | None = field(repr=False)
+    neighbor_space: str
     left_out: Mapping[str, str]
+    observed: Mapping[str, int] = field(repr=False)
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def suspects(self) -> tuple[ExplainedOutput, ...]:
@@ -154,7 +165,7 @@ class Explanation:
         """Plain values, ready for JSON; of each output's grounds the ``n_terms`` largest."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "outputs"}
         plain["neighbors"] = None if self.neighbors is None else list(self.neighbors)
-        plain["left_out"] = dict(self.left_out)
+        plain |= {name: dict(getattr(self, name)) for name in ("left_out", "observed", "values")}
         return plain | {"outputs": [output.to_dict(n_terms) for output in self.outputs]}
 
     def __str__(self) -> str:
@@ -165,28 +176,24 @@ class Explanation:
         return [self._verdict(), *self._what_is_wrong(), *(f"Not said: {why}." for why in self.left_out.values())]
 
     def _verdict(self) -> str:
-        kind = "is unusual" if self.flagged else "is not unusual enough to be flagged"
-        side = "above" if self.flagged else "not above"
-        return (
-            f"{self.label} {kind}: its score of {self.score:.4g} is {side} {self.threshold:.4g}, "
-            f"place {self.rank} among {self.n_rows} rows."
-        )
+        kind = "is flagged as unusual" if self.flagged else "is not flagged"
+        place = f"place {self.rank} of {self.n_rows} rows"
+        if self.row is None:
+            place = f"place {self.rank} if it were among the {self.n_rows} rows of the fit"
+        return f"{self.label} {kind}: score {self.score:.4g}, cut-off {self.threshold:.4g}, {place}."
 
     def _what_is_wrong(self) -> list[str]:
         if not self.suspects:
             return ["None of its outputs stands out."]
         first, *others = self.suspects
-        if all(output.direction is None for output in self.suspects) and not self._would_fall(first):
+        if all(output.direction is None for output in self.outputs) and not self._would_fall(first):
+            largest = max(self.outputs, key=lambda output: output.share)
             return [
-                f"Each of its outputs has the value that is expected; most is added by {_named(first)} "
-                f"({percent(first.probability)})."
+                f"Each of its outputs has the value that is expected; most is added by {_valued(largest)}, "
+                f"which has a chance of {percent(largest.probability)}."
             ]
-        told = [_claim(first), *self._change(first), *_why(first, self.outputs), *_alike(first)]
-        surprising = [output for output in others if output.direction is not None][: MOST_NAMED - 1]
-        if surprising:
-            named = [f"{_named(each)} ({percent(each.probability)})" for each in surprising]
-            told.append(f"Also unexpected, perhaps because of it: {joined(named)}.")
-        return told
+        told = [_claim(first), *self._change(first), *self._why(first), *self._alike(first)]
+        return [*told, *_companions(first, others)]
 
     def _would_fall(self, output: ExplainedOutput) -> bool:
         return output.score_if_changed is not None and output.score_if_changed < self.score
@@ -195,25 +202,61 @@ class Explanation:
         after = output.score_if_changed
         if after is None:
             return []
-        verb = "fall" if self._would_fall(output) else "rise"
-        where = "above" if after > self.threshold else "not above"
-        return [f"Were it {1 - output.observed}, the score would {verb} to {after:.4g}, {where} the threshold."]
+        told = f"With {1 - output.observed} instead, the score would be {after:.2g}"
+        if after > WORTH_IT * self.score:
+            return [f"{told}: changing this output alone would help little."]
+        if not self.flagged:
+            return [f"{told}."]
+        return [f"{told}, and the row {'still' if after > self.threshold else 'not'} flagged."]
+
+    def _why(self, output: ExplainedOutput) -> list[str]:
+        """The columns that speak most for the value that was expected."""
+        if output.grounds is None or output.direction is None:
+            return []
+        sign = 1 if output.fitting == 1 else -1
+        terms = [term for term in output.grounds.largest(50) if sign * term.log_odds > 0]
+        telling = [term for term in terms if abs(term.log_odds) >= TELLING * abs(terms[0].log_odds)]
+        told = [self.with_value(term) for term in telling[:MOST_REASONS]]
+        return [f"The main reasons to expect {output.fitting}: {joined(told)}."] if told else []
+
+    def _alike(self, output: ExplainedOutput) -> list[str]:
+        known, alike = output.neighbors_known, output.neighbors_alike
+        if not known:
+            return []
+        where = "inputs and outputs" if self.neighbor_space == "joint" else "its inputs"
+        have = "has" if alike == 1 else "have"
+        return [f"Of the {known} rows nearest to it in {where}, {alike} {have} {_valued(output)} too."]
+
+    def with_value(self, term: Term) -> str:
+        """A column's name and what stands in it in this row, as far as that is known."""
+        value = self.value_of(term)
+        if value is None or value == MISSING:
+            return _named(term.name) + (f" ({MISSING})" if value else "")
+        return f"{_named(term.name)} = {isolated(printable(value))}"
+
+    def value_of(self, term: Term) -> str | None:
+        """What stands in a column in this row; None where it is not known."""
+        if term.kind == "input":
+            return self.values.get(term.name)
+        return str(self.observed.get(term.name, MISSING))
 
     def _repr_html_(self) -> str:
-        head = "".join(
-            f"<th>{name}</th>" for name in ("output", "is", "expected (of 1)", "part", "score if changed")
-        )
+        head = "".join(f"<th>{name}</th>" for name in ("output", "is", "chance of 1", "part", "score if changed"))
         rows = "".join(_html_row(output) for output in self.suspects)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if self.suspects else ""
         return f"<div><p>{escape(str(self))}</p>{table}</div>"
 
 
-def _named(output: ExplainedOutput) -> str:
-    return f"{printable(output.output)} = {output.observed}"
+def _named(name: str) -> str:
+    return isolated(printable(name, LONGEST_NAME))
+
+
+def _valued(output: ExplainedOutput) -> str:
+    return f"{_named(output.output)} = {output.observed}"
 
 
 def _claim(output: ExplainedOutput) -> str:
-    name, makes = printable(output.output), f"it makes {percent(output.part)} of the score"
+    name, makes = _named(output.output), f"it makes {percent(output.part)} of the score"
     if output.direction is None:
         return (
             f"{name} is {output.observed}, in itself the likelier value ({percent(output.probability)}), "
@@ -225,41 +268,29 @@ def _claim(output: ExplainedOutput) -> str:
     )
 
 
-def _why(output: ExplainedOutput, outputs: tuple[ExplainedOutput, ...]) -> list[str]:
-    """The columns that speak most for the value that was expected."""
-    if output.grounds is None or output.direction is None:
-        return []
-    sign = 1 if output.fitting == 1 else -1
-    terms = [term for term in output.grounds.largest(50) if sign * term.log_odds > 0]
-    if not terms:
-        return []
-    telling = [term for term in terms if abs(term.log_odds) >= TELLING * abs(terms[0].log_odds)]
-    values = {each.output: each.observed for each in outputs}
-    inputs = [printable(term.name) for term in telling if term.kind == "input"][:MOST_NAMED]
-    others = [
-        f"{printable(term.name)} = {values[term.name]}" if term.name in values else printable(term.name)
-        for term in telling
-        if term.kind == "output"
-    ][:MOST_NAMED]
-    told = [f"the input{'s' * (len(inputs) > 1)} {joined(inputs)}"] * bool(inputs)
-    told += [f"the output{'s' * (len(others) > 1)} {joined(others)}"] * bool(others)
-    return [f"For {output.fitting} speak most {' and '.join(told)}."]
+def _companions(first: ExplainedOutput, others: Sequence[ExplainedOutput]) -> list[str]:
+    """Other unexpected outputs: those that the first explains, and those that it does not."""
+    surprising = [output for output in others if output.direction is not None]
+    explained = [output for output in surprising if (output.probability_if_first_changed or 0) >= 0.5]
+    alone = [output for output in surprising if output not in explained]
+    told = []
+    if explained:
+        chances = joined([_with_chance(output) for output in explained])
+        told.append(f"Unexpected only as long as {_valued(first)}: {chances}.")
+    if alone:
+        told.append(f"Also unexpected: {joined([_with_chance(output) for output in alone])}.")
+    return told
 
 
-def _alike(output: ExplainedOutput) -> list[str]:
-    if not output.neighbors_known:
-        return []
-    have = "has" if output.neighbors_alike == 1 else "have"
-    return [
-        f"Of the {output.neighbors_known} rows most like it, {output.neighbors_alike} {have} {_named(output)} too."
-    ]
+def _with_chance(output: ExplainedOutput) -> str:
+    return f"{_valued(output)} ({percent(output.probability)})"
 
 
 def _html_row(output: ExplainedOutput) -> str:
     width = f"display:inline-block;height:0.7em;background:#0072B2;width:{100 * output.part:.0f}px"
     after = "" if output.score_if_changed is None else f"{output.score_if_changed:.4g}"
     cells = (
-        f"<bdi>{escape(printable(output.output))}</bdi>",
+        f"<bdi>{escape(printable(output.output, LONGEST_NAME))}</bdi>",
         str(output.observed),
         percent(output.expected),
         f'<span style="{width}"></span> {percent(output.part)}',

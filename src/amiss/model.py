@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ FINAL = Effort(tolerance=1e-8, newton_steps=100, residual=0.1, tightening=True)
 
 
 SAME = 1e-6  # log-odds: nearer than this a model is what its coefficients say
+SURE = 15.0  # log-odds: beyond, the digits of a classifier's probability do not tell
 
 
 class ConditionalModel(Protocol):
@@ -96,10 +97,12 @@ class FoldModels:
 
     def mixed(self, model: LinearModel, copies: Rows, share: float) -> LinearModel:
         """The model of some training rows that are alike: ``share`` of those that did not see them."""
-        outputs = np.arange(self.coef.shape[2])
-        coef = np.mean([self.coef[:, self.folds[row], outputs] for row in copies], axis=0, dtype=np.float64)
-        intercept = np.mean([self.intercept[self.folds[row], outputs] for row in copies], axis=0)
-        return LinearModel(model.coef + share * coef, model.intercept + share * intercept)
+        n_folds = len(self.intercept)
+        part = share * np.stack([(self.folds[copies] == fold).mean(axis=0) for fold in range(n_folds)])
+        coef = model.coef.copy()
+        for fold in np.flatnonzero(part.any(axis=1)):
+            coef += part[fold] * self.coef[:, fold]
+        return LinearModel(coef, model.intercept + (part * self.intercept).sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -152,18 +155,23 @@ def fit_logistic(
     final = solve(rows, side, visible, strength, start=start, effort=FINAL, rough=rough)
     in_sample = rows.margins(final.coef, final.intercept)
 
-    def of_columns(parameters: Floats) -> tuple[Floats, Floats]:
-        """Coefficients and intercept on the columns as they came, of those on Z."""
-        of_inputs, of_outputs, intercept = np.split(parameters, [-n_outputs - 1, -1])
+    def on_columns(coef: Floats) -> Floats:
+        """Coefficients on the columns as they came, of those on Z."""
+        of_inputs, of_outputs = np.split(coef, [-n_outputs])
         of_inputs = stretch * (of_inputs if axes is None else np.tensordot(axes, of_inputs, 1))
-        return np.concatenate([of_inputs, of_outputs]), intercept[0] - np.tensordot(centre, of_inputs, 1)
+        return np.concatenate([of_inputs, of_outputs])
 
-    model = LinearModel(*of_columns(np.vstack([final.coef, final.intercept])))
+    def at_zero(intercept: Floats, coef: npt.NDArray[Any]) -> Floats:
+        """The intercept that goes with ``coef``, rounded as they are, where the columns are not centred."""
+        return np.asarray(intercept - np.tensordot(centre, coef[: len(centre)].astype(np.float64), 1))
+
+    coef = on_columns(final.coef)
+    model = LinearModel(coef, at_zero(final.intercept, coef))
     fold_models, held_out = None, None
     if folds is not None:
         shift = outside_folds(rough, side, visible, folds, choice, final.coef, final.intercept)
-        coef, intercept = of_columns(shift.astype(np.float64))
-        fold_models = FoldModels(coef.astype(np.float32), intercept, folds)
+        moved = on_columns(shift[:-1].astype(np.float64)).astype(np.float32)
+        fold_models = FoldModels(moved, at_zero(shift[-1].astype(np.float64), moved), folds)
         held_out = in_sample + fold_models.shifts(unshifted, outputs, n_jobs)
     return Fit(model, in_sample, held_out, strength, final.converged, fold_models)
 
@@ -186,14 +194,12 @@ def _centred(inputs: Matrix) -> tuple[Floats, Matrix]:
 
 
 def linear_twin(model: ConditionalModel, inputs: Matrix, outputs: Floats) -> LinearModel | None:
-    """The model as coefficients, if they give its log-odds of these rows."""
-    if isinstance(model, LinearModel):
-        return model
+    """The model as coefficients, if they give its log-odds of these rows (as far as a probability can tell)."""
     twin = model.as_linear(inputs.shape[1])
     if twin is None:
         return None
-    apart = np.abs(twin.log_odds(inputs, outputs) - model.log_odds(inputs, outputs))
-    return twin if apart.max() < SAME else None
+    ours, theirs = (np.clip(each.log_odds(inputs, outputs), -SURE, SURE) for each in (twin, model))
+    return twin if np.abs(ours - theirs).max() < SAME else None
 
 
 def crossfit_share(crossfit: Crossfit) -> float:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amiss.dataset import Dataset
-from amiss.table import Origin
+from amiss.table import Origin, Rows
 
 if TYPE_CHECKING:
     from amiss.detector import MCODE
+
+EXPLAINED = 1000  # flagged rows whose suspects are found; beyond, the largest shares have to do
 
 
 @dataclass(frozen=True)
@@ -42,17 +44,28 @@ class RankedRow:
     reasons: tuple[Reason, ...]
 
 
+def flagged_suspects(detector: MCODE, order: Rows) -> dict[int, list[int]]:
+    """The suspects of the flagged rows among ``order``, of the first ``EXPLAINED`` of them."""
+    flagged = [int(row) for row in order[:EXPLAINED] if detector.labels_[row]]
+    return dict(zip(flagged, detector.suspects(flagged), strict=True))
+
+
 def ranked_rows(
     detector: MCODE, data: Dataset, n_reasons: int = 3, n_rows: int | None = None
 ) -> Iterator[RankedRow]:
     """The rows a detector was fitted to, most unusual first; ties stay in row order.
 
-    ``data`` is what it was fitted to, ``n_reasons`` how many outputs a row names at most.
+    ``data`` is what it was fitted to, ``n_reasons`` how many outputs a row names at most: those with the
+    largest shares, in flagged rows the suspects of the explanation first.
     """
     observed = np.asarray(data.Y, dtype=float)
-    for rank, row in enumerate(np.argsort(-detector.decision_scores_, kind="stable")[:n_rows], start=1):
+    order = np.argsort(-detector.decision_scores_, kind="stable")[:n_rows]
+    suspects = flagged_suspects(detector, order)
+    for rank, row in enumerate(order, start=1):
         parts = detector.contributions_[row]
-        largest = [i for i in np.argsort(-parts, kind="stable")[:n_reasons] if parts[i] > 0]
+        first = suspects.get(int(row), [])
+        rest = [int(i) for i in np.argsort(-parts, kind="stable")[: n_reasons + len(first)] if i not in first]
+        largest = [i for i in [*first, *rest][:n_reasons] if parts[i] > 0]
         yield RankedRow(
             rank=rank,
             row=int(row) + 1,

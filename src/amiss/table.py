@@ -5,7 +5,7 @@ A categorical column holds the numbers of its levels, and a missing value is NaN
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -17,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 Matrix: TypeAlias = Any  # a dense array of float64, or a sparse.csr_array of them
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
+
+MISSING = "missing"  # what a missing cell is called
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,18 @@ class Table:
         if sparse.issparse(self.values):
             return np.asarray(self.values[:, [column]].toarray()[:, 0])
         return np.asarray(self.values[:, column])
+
+    def texts(self, row: int, columns: Iterable[int] | None = None) -> dict[str, str]:
+        """The cells of one row, or some of them, as a person reads them, by name."""
+        cells = self.values[[row]].toarray()[0] if sparse.issparse(self.values) else self.values[row]
+        asked = range(len(self.names)) if columns is None else columns
+        return {self.names[column]: self.text(column, float(cells[column])) for column in asked}
+
+    def text(self, column: int, value: float) -> str:
+        """One cell of a column as a person reads it."""
+        if np.isnan(value):
+            return MISSING
+        return self.levels[column][int(value)] if column in self.levels else f"{value:.6g}"
 
     def with_levels(self, levels: Mapping[int, tuple[str, ...]]) -> Table:
         """The same cells numbered by other ``levels``; one that is not among them becomes missing."""

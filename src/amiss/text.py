@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from unicodedata import bidirectional, category
 
 LONGEST_NAME = 32
 JOINERS = "\u200c\u200d"  # between letters of some scripts, and in emoji
 
 
 def printable(text: str, longest: int = LONGEST_NAME) -> str:
-    """Text as it may be printed: no control characters, not too long.
+    """Text as it may be printed: no control characters, and not too long, cut in the middle.
 
-    >>> printable("a\\u202eb\\n"), printable("abcdef", 4)
-    ('a�b�', 'abc…')
+    >>> printable("a\\u202eb\\n"), printable("abcdefgh", 6), printable("a\\u00a0b")
+    ('a�b�', 'abc…gh', 'a b')
     """
-    clean = "".join(letter if letter.isprintable() or letter in JOINERS else "�" for letter in text[: longest + 1])
-    return clean if len(clean) <= longest else clean[: longest - 1] + "…"
+    if len(text) <= longest:
+        return _clean(text)
+    tail = (longest - 1) // 2
+    return _clean(text[: longest - 1 - tail]) + "…" + _clean(text[len(text) - tail :])
+
+
+def _clean(text: str) -> str:
+    return "".join(
+        letter if letter.isprintable() or letter in JOINERS else " " if category(letter) == "Zs" else "�"
+        for letter in text
+    )
+
+
+def isolated(text: str) -> str:
+    """Text that does not turn the sentence around it, if it runs from right to left."""
+    backward = any(bidirectional(letter) in ("R", "AL", "AN") for letter in text)
+    return f"\u2068{text}\u2069" if backward else text
 
 
 def probability(p: float) -> str:
@@ -50,6 +66,15 @@ def count(number: int, noun: str) -> str:
     ('1 row', '2 rows')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def called(row: int, ids: Sequence[str] | None) -> str:
+    """What a row is called in a sentence; rows are counted from 1.
+
+    >>> called(16, None), called(16, ["x"] * 20)
+    ('Row 17', 'Row 17 (x)')
+    """
+    return f"Row {row + 1}" + ("" if ids is None else f" ({isolated(printable(ids[row], 60))})")
 
 
 def joined(items: Sequence[str]) -> str:

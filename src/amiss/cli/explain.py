@@ -27,8 +27,8 @@ MOST_TERMS = 8
 def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     """Say why a row of FILE has its score: which output is suspicious, what was expected, and why.
 
-    ROW is the row's number, counted from 1 as in the list of amiss find, or with --id its id. FILE is read
-    and fitted as by amiss find, so give the same options.
+    ROW is the row's number, counted from 1 as in the list of amiss find, or with --id its id (or, if no row
+    has that id, its number). FILE is read and fitted as by amiss find, so give the same options.
 
     \b
     amiss explain photos.csv 477 --outputs 'tag_*'
@@ -36,17 +36,18 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     """  # fmt: skip
     import json
 
-    from amiss.report.payload import called
+    from amiss.text import called
 
     refuse_contradictions(options)
     data = read_table(files, options)
     number = _number(row, data)
     detector = detector_of(data, options).fit(data.X, data.Y)
-    explanation = replace(detector.explain(number), label=called(number, data.ids))
+    explanation = replace(detector.explain(number), label=called(number, data.ids), values=data.X.texts(number))
     with readers_may_leave():
         if options["as_json"]:
             plain = explanation.to_dict() | {"row": number + 1}
             plain["neighbors"] = explanation.neighbors and [near + 1 for near in explanation.neighbors]
+            del plain["values"]  # the file has them
             click.echo(json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False))
         else:
             click.echo(_text(explanation))
@@ -56,14 +57,15 @@ def _number(row: str, data: Dataset) -> int:
     """The number from 0 of the row that is meant."""
     from amiss.errors import DataError, shown
 
-    if data.ids is not None:
-        found = [number for number, each in enumerate(data.ids) if each == row]
-        if len(found) == 1:
-            return found[0]
-        problem = "no row has" if not found else f"{len(found)} rows have"
-        raise DataError(f"{problem} the id {shown(row)}; without --id a row is meant by its number")
-    if not row.isdecimal() or not 1 <= int(row) <= len(data):
-        raise DataError(f"there is no row {shown(row)}; rows are numbered from 1 to {len(data)}")
+    found = [number for number, each in enumerate(data.ids or ()) if each == row]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise DataError(f"{len(found)} rows have the id {shown(row)}; mean one by its number, without --id")
+    is_number = row.isdecimal() and len(row) < 18 and 1 <= int(row) <= len(data)
+    if not is_number:
+        named = "no row has the id" if data.ids is not None else "there is no row"
+        raise DataError(f"{named} {shown(row)}; rows are numbered from 1 to {len(data)}")
     return int(row) - 1
 
 
@@ -110,13 +112,8 @@ def _grounds(output: ExplainedOutput, explanation: Explanation) -> str:
 
     grounds = output.grounds
     assert grounds is not None
-    values = {each.output: f" = {each.observed}" for each in explanation.outputs}
     terms = grounds.largest(MOST_TERMS)
-    lines = [
-        [f"{term.kind} {printable(term.name)}{values.get(term.name, '') * (term.kind == 'output')}",
-         f"{term.log_odds:+.3f}"]
-        for term in terms
-    ]  # fmt: skip
+    lines = [[f"{term.kind} {explanation.with_value(term)}", f"{term.log_odds:+.3f}"] for term in terms]
     named = sum(term.log_odds for term in terms)
     rest = float(grounds.inputs.sum() + grounds.outputs.sum()) - named
     lines = [

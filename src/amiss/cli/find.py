@@ -84,11 +84,11 @@ def find(files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--pictures is for the report; say --report report.html, or --drop the column")
     data = read_table(files, options)
     detector = detector_of(data, options).fit(data.X, data.Y)
+    if options["report"] is not None:
+        _report(detector, data, files, options)
     with readers_may_leave():
         if target is not None:
             output.write(target, detector, data, options["reasons"])
-        if options["report"] is not None:
-            _report(detector, data, files, options)
         if not options["quiet"]:
             _print(detector, data, target, options)
 
@@ -121,7 +121,9 @@ def _check_report(report: str, output: str | None, files: tuple[str, ...]) -> No
 
     if Path(report).suffix.lower() not in (".html", ".htm"):
         raise DataError(f"{report}: a report is an HTML file; name it .html")
-    refuse_bad_place(Path(report), (*files, *([] if output is None else [output])))
+    if output is not None and Path(output).resolve() == Path(report).resolve():
+        raise DataError(f"{report}: the list and the report cannot be one file; choose another name")
+    refuse_bad_place(Path(report), files)
 
 
 def _report(detector: MCODE, data: Dataset, files: tuple[str, ...], options: dict[str, Any]) -> None:

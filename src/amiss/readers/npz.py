@@ -50,7 +50,10 @@ def read_npz(source: Source, selection: Selection) -> Part:
     table = Table(both, (*names, *known)).select(roles.kept)
     row_ids = None if ids is None else [str(row_id) for row_id in ids]
     pictures = arrays.get("pictures")
-    if pictures is not None and (pictures.ndim not in (3, 4) or len(pictures) != X.shape[0]):
+    if pictures is not None and not (
+        pictures.shape[:1] == X.shape[:1]
+        and (pictures.ndim == 3 or (pictures.ndim == 4 and pictures.shape[3] in (3, 4)))
+    ):
         source.refuse("pictures must be an array of rows x height x width, or with 3 colours")
     return Part.of(source, table, roles, None, row_ids, pictures)
 

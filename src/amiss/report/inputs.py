@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,22 +10,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from amiss.table import Floats, Matrix, Rows, Table
-from amiss.text import printable
+from amiss.table import MISSING, Floats, Mask, Matrix, Rows, Table
+from amiss.text import percent, printable
 
-MIDDLE = (0.1, 0.5, 0.9)  # quantiles that say what is usual
+MIDDLE = (0.1, 0.9)  # quantiles between which lies what is usual
+LONGEST_VALUE = 60
 RANGE = (0.01, 0.99)  # of all rows: what is drawn
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One input of a row; places are between 0 and 1 in the range of all rows, None for texts."""
+class Usual:
+    """What is usual in some rows: a text, and for numbers where their middle lies in the range of all rows."""
 
-    column: int
-    value: str
-    usual: str
-    place: float | None = None
-    usual_places: tuple[float, float, float] | None = None
+    text: str
+    places: tuple[float, float] | None = None
 
 
 class InputComparison:
@@ -45,39 +44,40 @@ class InputComparison:
             return np.asarray(self._by_column[:, [column]].toarray()[:, 0])
         return np.asarray(self._by_column[:, column])
 
-    def of(self, row: int, column: int, near: Rows | None) -> Compared:
-        """Input ``column`` of ``row`` against rows ``near``, or against all rows."""
-        cells = self.column(column)
-        others = cells if near is None else cells[near]
-        own = float(cells[row])
+    def own(self, row: int, column: int) -> tuple[str, float | None]:
+        """What stands in a row, and where it lies in the range of all rows, from 0 to 1."""
+        value = float(self.column(column)[row])
+        text = printable(self.table.text(column, value), LONGEST_VALUE)
+        is_number = not np.isnan(value) and column not in self.table.levels
+        return text, self._place(column, value) if is_number else None
+
+    def usual(self, column: int, rows: Rows | Mask) -> Usual:
+        """What is usual for an input in some rows."""
+        cells = self.column(column)[rows]
         levels = self.table.levels.get(column)
         if levels is not None:
-            return Compared(column, _text(own, levels), _usual_level(others, levels))
-        others = others[~np.isnan(others)]
-        if not len(others):
-            return Compared(column, _text(own, None), "missing")
-        low, middle, high = np.quantile(others, MIDDLE)
-        usual = f"{middle:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
-        return Compared(
-            column,
-            _text(own, None),
-            usual,
-            None if np.isnan(own) else self._place(column, own),
-            (self._place(column, low), self._place(column, middle), self._place(column, high)),
-        )
+            return Usual(_usual_level(cells, levels))
+        cells = cells[~np.isnan(cells)]
+        if not len(cells):
+            return Usual(MISSING)
+        low, high = np.quantile(cells, MIDDLE)
+        text = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+        return Usual(text, (self._place(column, low), self._place(column, high)))
 
     def most_different(self, row: int, near: Rows | None, at_most: int) -> list[int]:
         """Numeric inputs that differ most from those of the neighbours, where nothing better tells."""
         values = self.table.values
-        others = values if near is None else values[near]
-        others = others.toarray() if sparse.issparse(others) else others
         own = values[[row]].toarray()[0] if sparse.issparse(values) else values[row]
-        spread = np.nanstd(np.where(np.isnan(others).all(axis=0), 0.0, others), axis=0)
-        middle = np.nanmean(np.where(np.isnan(others).all(axis=0), 0.0, others), axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distance = np.nan_to_num(np.abs(own - middle) / spread, posinf=0.0)
+        with np.errstate(all="ignore"):
+            middle, spread = self._moments if near is None else _moments(values[near])
+            distance = np.abs(own - middle) / spread
+        distance = np.where(own == middle, 0.0, np.nan_to_num(distance, nan=0.0, posinf=1e300))
         distance[list(self.table.levels)] = 0
         return [int(column) for column in np.argsort(-distance, kind="stable")[:at_most] if distance[column] > 0]
+
+    @cached_property
+    def _moments(self) -> tuple[Floats, Floats]:
+        return _moments(self.table.values)
 
     def _place(self, column: int, value: float) -> float:
         if column not in self._ranges:
@@ -87,20 +87,24 @@ class InputComparison:
                 low, high = np.nanmin(cells), np.nanmax(cells)
             self._ranges[column] = float(low), float(high)
         low, high = self._ranges[column]
-        with np.errstate(over="ignore"):
-            share = (value / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5
-        return float(np.clip(share, 0, 1))
+        width = high / 2 - low / 2  # halves, because a whole may be too large for a number
+        return float(np.clip((value / 2 - low / 2) / width, 0, 1)) if width > 0 else 0.5
 
 
-def _text(value: float, levels: Any) -> str:
-    if np.isnan(value):
-        return "missing"
-    return f"{value:.6g}" if levels is None else printable(levels[int(value)], 60)
+def _moments(values: Matrix) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each column, missing cells left out; NaN where there are none."""
+    if not sparse.issparse(values):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of a column without cells
+            return np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+    dense = sparse.csr_array((np.nan_to_num(values.data), values.indices, values.indptr), shape=values.shape)
+    mean = np.ravel(dense.mean(axis=0))
+    return mean, np.sqrt(np.maximum(np.ravel(dense.multiply(dense).mean(axis=0)) - mean**2, 0))
 
 
 def _usual_level(codes: Floats, levels: Any) -> str:
     present = codes[~np.isnan(codes)].astype(np.intp)
     if not len(present):
-        return "missing"
+        return MISSING
     counts = np.bincount(present)
-    return f"{printable(levels[int(counts.argmax())], 60)} ({counts.max()} of {len(codes)})"
+    return f"{printable(levels[int(counts.argmax())], LONGEST_VALUE)} ({percent(counts.max() / len(codes))})"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from amiss.table import Floats, Mask
+from amiss.table import Floats, Rows
 
 N_BINS = 60
 CALIBRATION_BINS = 10
@@ -32,7 +32,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Suspicions:
-    """How often each output is the largest part of a flagged row's score, and in which direction."""
+    """How often each output is the main suspect of a flagged row, and in which direction."""
 
     commissions: npt.NDArray[np.intp]
     omissions: npt.NDArray[np.intp]
@@ -72,10 +72,9 @@ def calibration(probability: Floats, y: Floats, n_bins: int = CALIBRATION_BINS) 
     )
 
 
-def suspicions(contributions: Floats, rho: Floats, Y: Floats, flagged: Mask) -> Suspicions:
-    """Counted over the flagged rows, by the largest contribution of each if its value is improbable."""
-    rows = np.flatnonzero(flagged)
-    first = contributions[rows].argmax(axis=1)
+def suspicions(first: Rows, rho: Floats, Y: Floats) -> Suspicions:
+    """Counted over rows of which ``first`` is the main suspect, if its value is improbable."""
+    rows = np.arange(len(first))
     wrong = rho[rows, first] < 0.5
     values, n_outputs = Y[rows, first], Y.shape[1]
     present, absent = (first[wrong & (values == value)] for value in (1, 0))

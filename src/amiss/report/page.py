@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
+from sklearn.utils.validation import check_is_fitted
 
 from amiss import __version__
 from amiss.dataset import as_inputs, as_outputs, matched, refuse_unequal_lengths
 from amiss.errors import DataError
 from amiss.files import whole_or_nothing
 from amiss.report.payload import DETAILED_ROWS, Material, payload
-from amiss.report.pictures import Picture, check_pictures
+from amiss.report.pictures import Picture, check_pictures, why_unseen
 from amiss.report.summary import overview
 from amiss.text import count, printable
 
@@ -69,12 +70,15 @@ def material(
     n_details: int = DETAILED_ROWS,
 ) -> Material:
     """What a report is made from, checked."""
+    check_is_fitted(detector)
     inputs = matched(as_inputs(X), detector.input_names_, "x")
     outputs = matched(as_outputs(Y, detector.output_names_), detector.output_names_, "y")
     refuse_unequal_lengths(inputs, outputs)
     n_rows = len(detector.decision_scores_)
     if len(inputs) != n_rows:
         raise DataError(f"X has {len(inputs)} rows and the fit had {n_rows}; give what the detector was fitted to")
+    if not detector.was_fitted_to(inputs, outputs):
+        raise DataError("these are not the rows the detector was fitted to, or they are in another order")
     if ids is not None and len(ids) != n_rows:
         raise DataError(f"there are {len(ids)} ids for {n_rows} rows")
     if pictures is not None:
@@ -90,14 +94,18 @@ def page(made_from: Material, title: str = "amiss report") -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    environment.policies["json.dumps_kwargs"] = {
+        "separators": (",", ":"),
+        "allow_nan": False,
+        "ensure_ascii": False,
+    }
     templates = files("amiss.report").joinpath("templates")
     html, style, script = (
         templates.joinpath(name).read_text("utf-8") for name in ("report.html", "report.css", "report.js")
     )
     data = payload(made_from)
     unseen = (data["pictures"] or []).count(None)
-    remark = [f"{count(unseen, 'picture')} could not be shown (PNG, JPEG or GIF files are)."] * bool(unseen)
+    remark = [f"{count(unseen, 'picture')} could not be shown: {why_unseen()}."] * bool(unseen)
     return environment.from_string(html).render(
         title=printable(title, LONGEST_TITLE),
         overview=[*overview(made_from.detector), *remark],
@@ -120,10 +128,10 @@ def _hash(text: str) -> str:
 
 def _weight_meaning(score: str) -> str:
     return {
-        "flip": "weight: the inverse of the error thereabouts, which bounds what the output can add",
-        "lrw": "weight: its mean weight in the score",
-        "rw": "weight: its weight in the score",
-        "prod": "weight: every output counts alike",
+        "flip": "how much the output can count, the inverse of its error thereabouts",
+        "lrw": "its mean weight in the score",
+        "rw": "its weight in the score",
+        "prod": "every output counts alike",
     }[score] + "."
 
 

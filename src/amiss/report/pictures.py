@@ -26,6 +26,8 @@ BEGINNINGS = {
     b"GIF89a": "gif",
 }
 
+BUDGET = 700_000  # bytes of all pictures of a page
+
 Picture = str | Path | Any  # a file, or an array (height, width) or (height, width, 3)
 
 
@@ -33,7 +35,28 @@ def data_uri(picture: Picture) -> str | None:
     """The picture as a data URI, at most ``SIDE`` pixels high and wide; None if it cannot be shown."""
     if isinstance(picture, (str, Path)):
         return _of_file(Path(picture))
-    return _uri("png", _png(_bytes_of(np.asarray(picture))))
+    array = np.asarray(picture)
+    if not array.size or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (3, 4))):
+        return None
+    return _uri("png", _png(_bytes_of(array if array.ndim == 2 else array[:, :, :3])))
+
+
+def data_uris(pictures: Sequence[Picture]) -> list[str | None]:
+    """Pictures in their order, until together they are too large for one page."""
+    result: list[str | None] = []
+    left = BUDGET
+    for picture in pictures:
+        uri = data_uri(picture) if left > 0 else None
+        left -= len(uri or "")
+        result.append(uri)
+    return result
+
+
+def why_unseen() -> str:
+    """What pictures can be shown, for those that are not."""
+    if importlib.util.find_spec("PIL") is None:
+        return "without Pillow (pip install 'amiss[plot]') only PNG, JPEG and GIF files below 48 kB are shown"
+    return "PNG, JPEG and GIF files are shown, as many as fit into 700 kB"
 
 
 def check_pictures(pictures: Sequence[Picture], n_rows: int) -> None:
@@ -41,7 +64,7 @@ def check_pictures(pictures: Sequence[Picture], n_rows: int) -> None:
     if len(pictures) != n_rows:
         raise DataError(f"there are {len(pictures)} pictures for {n_rows} rows")
     if isinstance(pictures, np.ndarray) and not (
-        pictures.ndim == 3 or (pictures.ndim == 4 and pictures.shape[3] == 3)
+        pictures.ndim == 3 or (pictures.ndim == 4 and pictures.shape[3] in (3, 4))
     ):
         raise DataError(
             f"an array of pictures is rows x height x width, or with 3 colours; got shape {pictures.shape}"
@@ -65,12 +88,14 @@ def _of_file(path: Path) -> str | None:
 
 
 def _shrunk(content: bytes) -> str | None:
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # a decompression bomb warns first
-            image: Image.Image = Image.open(io.BytesIO(content), formats=["PNG", "JPEG", "GIF"]).convert("RGB")
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            opened = Image.open(io.BytesIO(content), formats=["PNG", "JPEG", "GIF"])
+            image: Image.Image = ImageOps.exif_transpose(opened).convert("RGB")  # as it was held
             image.thumbnail((SIDE, SIDE))
             stream = io.BytesIO()
             image.save(stream, "JPEG", quality=80)

@@ -22,7 +22,9 @@ def remarks(detector: MCODE) -> list[str]:
         lines.append(f"Neighbours were searched approximately, and {recall:.1%} of them found.")
     struggling = int((~detector.output_quality_.converged).sum())
     if struggling:
-        lines.append(f"The models of {count(struggling, 'output')} did not converge; --quality names them.")
+        lines.append(
+            f"The models of {count(struggling, 'output')} did not converge; amiss find --quality names them."
+        )
     return lines
 
 
@@ -47,7 +49,7 @@ def expected_precision(detector: MCODE) -> str:
     """How many of the flagged rows are likely to be wrong, where that was measured."""
     choice = detector.choice_
     if choice is None:
-        return "How many of them are really wrong was not measured; amiss evaluate does that."
+        return "Flagged does not mean wrong. How many are wrong was not measured; amiss evaluate estimates it."
     near = int(np.argmin(np.abs(np.array(choice.rates) - detector.contamination)))
     mean = float(choice.precision[choice.scores.index(choice.best), :, :, near].mean())
     return (

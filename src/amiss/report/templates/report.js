@@ -26,6 +26,8 @@
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
   const replace = (element, ...children) => element.replaceChildren(...children);
 
+  const NO_ROW = "No row matches.";
+
   // Tables whose headings sort and whose rows can be chosen by mouse and keyboard.
   function sortable(table, columns, sort, changed) {
     const buttons = columns.map((column) => {
@@ -57,29 +59,34 @@
       return sign * (typeof x === "string" ? x.localeCompare(y) : x - y) || a - b;
     });
   }
-  function choosable(body, choose) {
+  function choosable(body, panel, choose, turn) {
     const of = (target) => target.closest("tr.choice");
     body.addEventListener("click", (event) => {
       const row = of(event.target);
-      if (row) { row.focus(); choose(Number(row.dataset.item)); }
+      if (!row) return;
+      row.focus();
+      choose(Number(row.dataset.item));
+      if (getComputedStyle(panel).position === "static") panel.scrollIntoView({ block: "start" });
     });
     body.addEventListener("keydown", (event) => {
       const row = of(event.target);
       if (!row) return;
       const all = [...body.rows], here = all.indexOf(row);
-      const there = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: all.length - 1 }[event.key];
-      const next = there === undefined ? (event.key === "Enter" || event.key === " " ? row : null) : all[there];
-      if (!next) return;
+      const there = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: all.length - 1, Enter: here, " ": here }[event.key];
+      if (there === undefined) return;
       event.preventDefault();
+      const next = all[there] || (turn && turn(there < 0 ? -1 : 1));
+      if (!next) return;
       next.focus();
       choose(Number(next.dataset.item));
+      if (event.key === "Enter") panel.focus();
     });
   }
   function markChosen(body, item) {
     const all = [...body.rows];
     const chosen = all.find((row) => Number(row.dataset.item) === item);
     for (const row of all) {
-      row.setAttribute("aria-selected", String(row === chosen));
+      row.setAttribute("aria-current", String(row === chosen));
       row.tabIndex = row === (chosen || all[0]) ? 0 : -1;
     }
   }
@@ -92,16 +99,16 @@
   const line = (x1, y1, x2, y2, kind) => make("line", { x1, y1, x2, y2, class: kind });
 
   // Scores.
-  const edges = data.histogram.edges, counts = data.histogram.counts;
-  const low = edges[0], high = edges[edges.length - 1];
+  const { low, high, counts } = data.histogram;
+  const edges = Array.from({ length: counts.length + 1 }, (_, bin) => low + (high - low) * bin / counts.length);
   function drawHistogram(cut) {
-    const [width, height, left, bottom] = [900, 260, 50, 30];
+    const [width, height, left, bottom] = [900, 280, 60, 48];
     const most = Math.log10(1 + Math.max(...counts));
     const x = (score) => left + (width - left - 10) * (score - low) / (high - low);
     const y = (number) => height - bottom - (height - bottom - 15) * Math.log10(1 + number) / most;
     const marks = [];
     for (let power = 1; power <= Math.max(...counts); power *= 10) {
-      marks.push(line(left, y(power), width - 10, y(power), "grid"), text(left - 6, y(power) + 4, String(power), "end"));
+      marks.push(line(left, y(power), width - 10, y(power), "grid"), text(left - 6, y(power) + 4, power === 1 ? "1 row" : String(power), "end"));
     }
     const columns = counts.map((number, bin) => number === 0 ? null : make("rect", {
       x: x(edges[bin]), width: Math.max(1, x(edges[bin + 1]) - x(edges[bin]) - 1),
@@ -111,7 +118,8 @@
     const digits = Math.max(0, Math.min(20, 2 - Math.floor(Math.log10(high - low))));
     replace(at("histogram"), chart(width, height, "Histogram of the scores",
       ...marks, ...columns, line(left, height - bottom, width - 10, height - bottom, "axis"),
-      ...ticks.map((score) => text(x(score), height - 10, String(Number(score.toFixed(digits))), "middle")),
+      ...ticks.map((score, place) => text(x(score), height - 28, String(Number(score.toFixed(digits))), place === 4 ? "end" : "middle")),
+      text((left + width) / 2, height - 8, "score", "middle"),
       line(x(cut), 8, x(cut), height - bottom, "cut"),
       text(Math.min(x(cut) + 6, width - 120), 18, `cut-off ${figure(cut)}`)));
   }
@@ -124,7 +132,8 @@
   function moveCutoff(cut) {
     drawHistogram(cut);
     const [number, about] = cut === data.threshold ? [data.n_flagged, ""] : above(cut);
-    at("above").textContent = `${about}${count(number, "row")} (${percent(number / data.n_rows)}) above ${figure(cut)}`;
+    at("above").textContent = `${about}${count(number, "row")} (${percent(number / data.n_rows)}) above ${figure(cut)}` +
+      (number > 0 && number <= data.n_rows / 2 && !about ? `; to flag these: --alerts ${number}` : "");
   }
   const toSlider = (score) => Math.round(1000 * (score - low) / (high - low));
   at("cutoff").addEventListener("input", (event) => moveCutoff(low + (high - low) * event.target.value / 1000));
@@ -136,17 +145,16 @@
 
   // The ranked list.
   const kinds = rows.probability.map((p, place) => p === null || p >= 0.5 ? null : rows.observed[place]);
-  const kindText = (kind) => kind === null ? "fits by itself" : kind === 1 ? "present, not expected" : "absent, expected";
+  const kindText = (kind) => kind === null ? "as expected" : kind === 1 ? "1 instead of 0" : "0 instead of 1";
+  const suspect = (place) => rows.output[place] === null ? "" : names[rows.output[place]];
   const columns = [
     { key: "rank", title: "rank", number: true, value: (place) => place },
     { key: "row", title: "row", number: true, value: (place) => rows.row[place] },
     ...(rows.id ? [{ key: "id", title: "id", value: (place) => rows.id[place] }] : []),
     { key: "score", title: "score", number: true, down: true, value: (place) => rows.score[place] },
-    { key: "flagged", title: "flag", value: (place) => place < data.n_flagged ? 0 : 1 },
-    { key: "output", title: "suspect", value: (place) => names[rows.output[place]] },
-    { key: "kind", title: "it is", value: (place) => kindText(kinds[place]) },
-    { key: "probability", title: "chance of that", number: true, value: (place) => rows.probability[place] },
-    { key: "part", title: "part", number: true, down: true, value: (place) => rows.part[place] },
+    { key: "output", title: "suspect", value: suspect },
+    { key: "kind", title: "what looks wrong", value: (place) => suspect(place) === "" ? "" : kindText(kinds[place]) },
+    { key: "probability", title: "chance", number: true, value: (place) => rows.probability[place] },
   ];
   const listSort = { key: "rank", down: false };
   let view = [], page = 0, chosenRow = null;
@@ -156,7 +164,7 @@
     if (output !== "" && rows.output[place] !== Number(output)) return false;
     if (kind !== "" && kinds[place] !== Number(kind)) return false;
     if (wanted === "") return true;
-    return String(rows.row[place]) === wanted || names[rows.output[place]].toLowerCase().includes(wanted) ||
+    return String(rows.row[place]) === wanted || suspect(place).toLowerCase().includes(wanted) ||
       Boolean(rows.id && rows.id[place].toLowerCase().includes(wanted));
   }
   function renewView() {
@@ -173,11 +181,10 @@
     const cells = columns.map((column) => {
       const value = column.value(place);
       let shown;
-      if (column.key === "rank") shown = String(place + 1);
-      else if (column.key === "flagged") shown = place < data.n_flagged ? make("span", { class: "flag", title: "flagged" }, "!") : "";
-      else if (column.key === "probability" || column.key === "part") shown = value === null ? "" : percent(value);
-      else shown = typeof value === "string" ? name(value) : figure(value);
-      return make("td", { class: column.number ? "number" : column.key === "flagged" ? null : "text" }, shown);
+      if (column.key === "rank") shown = place < data.n_flagged ? make("span", {}, make("span", { class: "flag", title: "flagged" }, "! "), String(place + 1)) : String(place + 1);
+      else if (column.key === "probability") shown = value === null ? "" : percent(value);
+      else shown = column.key === "kind" ? value : typeof value === "string" ? name(value) : figure(value);
+      return make("td", { class: column.number ? "number" : column.key === "kind" ? "whole" : "text" }, shown);
     });
     if (data.pictures) cells.unshift(make("td", {}, picture ? make("img", { src: picture, alt: "", class: "thumb" }) : ""));
     return make("tr", { class: "choice", "data-item": place }, ...cells);
@@ -185,35 +192,59 @@
   function showPage() {
     const pages = Math.max(1, Math.ceil(view.length / PAGE));
     const body = at("list").tBodies[0];
-    replace(body, ...view.slice(page * PAGE, (page + 1) * PAGE).map(listedRow));
+    const shown = view.slice(page * PAGE, (page + 1) * PAGE).map(listedRow);
+    replace(body, ...(shown.length ? shown : [make("tr", {}, make("td", { colspan: columns.length + 1 }, NO_ROW))]));
     markChosen(body, chosenRow);
+    if (!shown.length) replace(at("detail"));
+    else if (!at("detail").firstChild) chooseRow(view[0]);
     const whole = rows.row.length < data.n_rows ? ` (the list has the first ${rows.row.length} of ${data.n_rows} rows)` : "";
     at("page").textContent = `${count(view.length, "row")}${whole}, page ${page + 1} of ${pages}`;
     at("back").disabled = page === 0;
     at("forth").disabled = page >= pages - 1;
   }
-  at("back").addEventListener("click", () => { page -= 1; showPage(); });
-  at("forth").addEventListener("click", () => { page += 1; showPage(); });
+  function turnPage(by) {
+    if (page + by < 0 || (page + by) * PAGE >= view.length) return null;
+    page += by;
+    showPage();
+    return by > 0 ? at("list").tBodies[0].rows[0] : at("list").tBodies[0].rows[PAGE - 1];
+  }
+  at("back").addEventListener("click", () => turnPage(-1));
+  at("forth").addEventListener("click", () => turnPage(1));
+  function step(by) {
+    const next = view[view.indexOf(chosenRow) + by];
+    if (next === undefined) return;
+    page = Math.floor(view.indexOf(next) / PAGE);
+    showPage();
+    chooseRow(next);
+  }
 
   // One row.
   function chooseRow(place) {
     chosenRow = place;
     markChosen(at("list").tBodies[0], place);
-    replace(at("detail"), ...rowView(place));
+    const here = view.indexOf(place);
+    const buttons = [[-1, "Previous row"], [1, "Next row"]].map(([by, label]) => {
+      const button = make("button", { type: "button", onclick: () => { step(by); at("detail").querySelectorAll("button")[by < 0 ? 0 : 1].focus(); } }, label);
+      button.disabled = here < 0 || view[here + by] === undefined;
+      return button;
+    });
+    replace(at("detail"), make("p", { class: "controls" }, ...buttons), ...rowView(place, true));
+    at("detail").scrollTop = 0;
+    history.replaceState(null, "", `#row-${rows.row[place]}`);
     drawPair();
   }
-  function rowView(place) {
+  function rowView(place, withOthers) {
     const id = rows.id ? ` ${rows.id[place]}` : "";
     const head = make("h3", {}, `Rank ${place + 1}: row ${rows.row[place]}`, name(id));
     const detail = data.details[place];
     if (!detail) {
-      return [head, make("p", {}, "Only the first ", String(data.details.length), " rows carry details here. For this one: ",
-        make("code", {}, `amiss explain FILE ${rows.row[place]}`))];
+      return [head, make("p", {}, `Only the first ${data.details.length} rows carry details here. For this one run `,
+        make("code", {}, "amiss explain"), ` with the file and options of this report, and row ${rows.row[place]}.`)];
     }
     const picture = data.pictures && data.pictures[place];
     return [head, picture ? make("img", { src: picture, alt: `picture of row ${rows.row[place]}`, class: "picture" }) : null,
-      ...detail.said.map((sentence) => make("p", {}, name(sentence))),
-      ...sharesView(place, detail), ...groundsView(detail), ...inputsView(detail), ...expectedView(detail)]
+      ...detail.said.map((sentence) => make("p", { dir: "ltr" }, sentence)),
+      ...sharesView(place, detail), ...groundsView(detail), ...inputsView(detail), ...(withOthers ? expectedView(detail) : [])]
       .filter((part) => part !== null);
   }
   function bar(share, kind) {
@@ -238,32 +269,35 @@
   function groundsView(detail) {
     return detail.grounds.flatMap((grounds, place) => {
       if (!grounds) return [];
-      const [average, fromInputs, fromOutputs, terms] = grounds;
+      const [total, average, fromInputs, fromOutputs, terms] = grounds;
       const output = detail.outputs[place][0];
-      const largest = Math.max(...terms.map((term) => Math.abs(term[2])), 1e-9);
-      const told = terms.map(([isOutput, column, weight]) => make("tr", {},
-        textCell(name(isOutput ? names[column] : inputs[column])), cell(isOutput ? "output" : "input"),
+      const largest = Math.max(...terms.map((term) => Math.abs(term[3])), 1e-9);
+      const told = terms.map(([isOutput, column, value, weight]) => make("tr", {},
+        textCell(name(isOutput ? names[column] : inputs[column])), cell(isOutput ? "output" : "input"), cell(name(value), true),
         make("td", {}, bar(Math.abs(weight) / largest, weight < 0 ? "against" : null), ` ${weight > 0 ? "+" : ""}${figure(weight)}`)));
-      const total = average + fromInputs + fromOutputs;
       return [make("details", place === 0 ? { open: "" } : {},
         make("summary", {}, make("h3", {}, "Why ", name(names[output]), ` was expected to be ${total > 0 ? 1 : 0}`)),
-        make("p", { class: "small" }, `Log-odds of a 1: ${figure(average)} in the average row, ${signed(fromInputs)} by the inputs and ` +
-          `${signed(fromOutputs)} by the other outputs of this row make ${figure(total)}. Plus speaks for 1, minus for 0.`),
-        table([["column"], ["kind"], ["adds"]], told))];
+        make("p", { class: "small" }, `Plus speaks for 1, minus for 0. The average row has ${signed(average)}; this row's inputs add ${signed(fromInputs)} ` +
+          `and its other outputs ${signed(fromOutputs)}, which makes ${signed(total)} (log-odds of a 1).`),
+        table([["column"], ["kind"], ["this row", true], ["speaks for 1 (+) or 0 (−)"]], told))];
     });
   }
   const signed = (number) => (number > 0 ? "+" : "") + figure(number);
   function inputsView(detail) {
     if (!detail.inputs.length) return [];
-    const lines = detail.inputs.map(([column, value, usual, place, places]) => {
-      const track = !places ? "" : make("span", { class: "track", "aria-hidden": "true" },
-        make("span", { class: "usual", style: { left: `${100 * places[0]}%`, width: `${Math.max(2, 100 * (places[2] - places[0]))}%` } }),
+    function usual([text, places], place) {
+      const track = !places ? null : make("span", { class: "track", "aria-hidden": "true" },
+        make("span", { class: "usual", style: { left: `${100 * places[0]}%`, width: `${Math.max(2, 100 * (places[1] - places[0]))}%` } }),
         place === null ? null : make("span", { class: "own", style: { left: `${100 * place}%` } }));
-      return make("tr", {}, textCell(name(inputs[column])), cell(name(value), true), cell(name(usual)), make("td", {}, track));
-    });
-    const whose = detail.outputs.length && detail.outputs[0][6] !== null ? "its neighbours" : "all rows";
-    return [make("h3", {}, `Its inputs against ${whose}`),
-      table([["input"], ["this row", true], [`usual in ${whose} (middle 80%)`], ["in the range of all rows"]], lines)];
+      return make("td", {}, track, track ? make("br") : null, name(text));
+    }
+    const near = detail.inputs[0][3] !== null, output = detail.outputs.length ? names[detail.outputs[0][0]] : "";
+    const lines = detail.inputs.map(([column, value, place, beside, where1, where0]) => make("tr", {},
+      textCell(name(inputs[column])), cell(name(value), true), usual(where1, place), usual(where0, place), near ? usual(beside, place) : null));
+    const nearest = detail.near.length ? make("p", { class: "small" }, "Nearest rows: ", ...detail.near.flatMap((row, i) => [i ? ", " : "", name(row)]), ".") : null;
+    return [make("h3", {}, "Its inputs against those of others"),
+      make("p", { class: "small" }, "What is usual (grey: the middle 80%, in the range of all rows) where ", name(output), " is 1, where it is 0, and among the row's neighbours. The mark is this row."),
+      table([["input"], ["this row", true], ["where it is 1"], ["where it is 0"], ...(near ? [["neighbours"]] : [])], lines), nearest];
   }
   function expectedView(detail) {
     const lines = detail.outputs.map(([output, observed, expected, , , alike, known]) => make("tr", {},
@@ -274,6 +308,7 @@
       cell(known === null ? "" : `${alike} of ${known}`, true)));
     const more = detail.more ? make("p", { class: "small" }, `${count(detail.more, "more output")} with smaller shares.`) : null;
     return [make("h3", {}, "Its outputs, observed and expected"),
+      make("p", { class: "small" }, "Grey: the chance of a 1. The mark is what stands there, 0 at the left and 1 at the right."),
       table([["output"], ["is", true], ["chance of a 1"], ["neighbours alike", true]], lines), more];
   }
 
@@ -282,8 +317,8 @@
   const outputColumns = [
     { key: "name", title: "output", value: (i) => names[i] },
     { key: "suspect", title: "suspect in", number: true, down: true, value: (i) => quality.commissions[i] + quality.omissions[i] },
-    { key: "commissions", title: "present, not expected", number: true, down: true, value: (i) => quality.commissions[i] },
-    { key: "omissions", title: "absent, expected", number: true, down: true, value: (i) => quality.omissions[i] },
+    { key: "commissions", title: "1 instead of 0", number: true, down: true, value: (i) => quality.commissions[i] },
+    { key: "omissions", title: "0 instead of 1", number: true, down: true, value: (i) => quality.omissions[i] },
     { key: "ones", title: "ones", number: true, value: (i) => quality.ones[i] },
     { key: "error", title: "error", number: true, value: (i) => quality.error[i] },
     { key: "skill", title: "skill", number: true, value: (i) => quality.skill[i] },
@@ -309,12 +344,14 @@
     const suspect = quality.commissions[i] + quality.omissions[i];
     const filter = make("button", { type: "button", onclick: () => {
       at("by-output").value = String(i);
+      at("find").value = at("by-kind").value = "";
+      at("only-flagged").checked = true;
       renewView();
       at("rows").scrollIntoView();
     } }, "Show its rows");
     replace(at("output-detail"), make("h3", {}, name(names[i])),
       make("p", {}, `Main suspect in ${count(suspect, "flagged row")}. `, filter),
-      make("p", { class: "small" }, "Is its probability to be believed? Each point is a tenth of the rows: their mean probability of a 1, and the share in which it is one. On the diagonal it is as often as said."),
+      make("p", { class: "small" }, "Can its percentages be trusted? Each point is a tenth of the rows: the chance of a 1 that the model gave them, and the share in which it is 1. Near the diagonal: yes."),
       calibrationChart(i), calibrationTable(i));
   }
   function square(label, across, up, ...children) {
@@ -347,8 +384,8 @@
     coef.flat().forEach((value, place) => {
       const share = Math.sqrt(Math.abs(value) / largest);
       const colour = value >= 0 ? [0, 114, 178] : [213, 94, 0];
-      colour.forEach((full, channel) => { image.data[4 * place + channel] = Math.round(255 + share * (full - 255)); });
-      image.data[4 * place + 3] = 255;
+      colour.forEach((full, channel) => { image.data[4 * place + channel] = full; });
+      image.data[4 * place + 3] = Math.round(255 * share);
     });
     drawing.putImageData(image, 0, 0);
     const side = Math.min(600, Math.max(200, 30 * size)), step = side / size;
@@ -372,7 +409,7 @@
   function drawMap() {
     const map = data.dependence;
     if (!map) {
-      replace(at("map"), make("p", {}, names.length < 2 ? "There is only one output." : "Left out: the models of this fit are not linear, so they have no coefficients to show."));
+      replace(at("map"), make("p", {}, names.length < 2 ? "There is only one output." : "Left out: the models of this fit do not see other outputs, or have no coefficients."));
       return;
     }
     const size = map.outputs.length, largest = Math.max(...map.coef.flat().map(Math.abs), 1e-9);
@@ -396,7 +433,7 @@
   function drawPair() {
     const [a, b] = [Number(at("across").value), Number(at("up").value)];
     const short = (i) => names[i].length > 40 ? `${names[i].slice(0, 39)}…` : names[i];
-    const rho = (place, i) => { const code = codes[place * names.length + i] & 127; return code === 127 ? null : code / 100; };
+    const rho = (place, i) => { const code = codes[place * names.length + i]; return code === 255 ? null : code / 100; };
     const places = sample.rank.map((_, place) => place).filter((place) => rho(place, a) !== null && rho(place, b) !== null);
     // Hundredths lie on one another: a little scatter, the same every time.
     const scatter = (place, salt) => (((place * 7919 + salt * 104729) % 1000) / 1000 - 0.5) * 0.012;
@@ -418,16 +455,24 @@
   });
   sortable(at("list"), columns, listSort, renewView);
   if (data.pictures) at("list").tHead.rows[0].prepend(make("th", { scope: "col" }, "picture"));
-  choosable(at("list").tBodies[0], chooseRow);
+  choosable(at("list").tBodies[0], at("detail"), chooseRow, turnPage);
   for (const id of ["find", "by-output", "by-kind", "only-flagged"]) at(id).addEventListener("input", renewView);
   sortable(at("output-list"), outputColumns, outputSort, showOutputs);
-  choosable(at("output-list").tBodies[0], chooseOutput);
+  choosable(at("output-list").tBodies[0], at("output-detail"), chooseOutput);
   at("up").value = String(Math.min(1, names.length - 1));
   for (const id of ["across", "up"]) at(id).addEventListener("input", drawPair);
+  // On paper every flagged row has its explanation.
+  window.addEventListener("beforeprint", () => {
+    const most = Math.max(1, Math.min(data.n_flagged, data.details.length));
+    replace(at("print"), ...Array.from({ length: most }, (_, place) => make("div", { class: "of-print" }, ...rowView(place, false))));
+  });
+  window.addEventListener("afterprint", () => replace(at("print")));
+
+  const asked = rows.row.indexOf(Number(location.hash.replace("#row-", "")));
   resetCutoff();
   renewView();
   showOutputs();
   drawMap();
-  chooseRow(0);
+  chooseRow(Math.max(asked, 0));
   chooseOutput(sorted(names.map((_, i) => i), outputColumns[1].value, true)[0]);
 })();
