@@ -11,10 +11,10 @@ from sklearn.linear_model import LogisticRegressionCV
 
 import amiss
 from amiss.design import fit_encoding, joint, visible_outputs
-from amiss.detector import STRENGTHS
 from amiss.folds import stratified_folds
 from amiss.loss import sides
 from amiss.model import fit_logistic
+from amiss.parameters import STRENGTHS
 from amiss.rows import SharedRows
 from amiss.strengths import choose_strengths
 

@@ -27,9 +27,9 @@ from sklearn.neighbors import NearestNeighbors
 import amiss
 from amiss.approximate_neighbors import ApproximateRows
 from amiss.design import joint
-from amiss.detector import STRENGTHS
 from amiss.folds import Folds, stratified_folds
 from amiss.neighbors import NearestRows
+from amiss.parameters import STRENGTHS
 from amiss.table import Floats, Matrix
 from benchmarks.speed.fitting import Fitted, fit, fitted, loaded
 

@@ -16,9 +16,9 @@ from scipy import sparse
 
 import amiss
 from amiss.design import fit_encoding, visible_outputs
-from amiss.detector import STRENGTHS
 from amiss.folds import stratified_folds
 from amiss.model import Fit, fit_logistic
+from amiss.parameters import STRENGTHS
 from amiss.rows import SharedRows
 from amiss.table import Floats, Matrix
 

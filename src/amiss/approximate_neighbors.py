@@ -18,8 +18,8 @@ from scipy import sparse
 from amiss.errors import MissingDependencyError
 from amiss.neighbors import NearestRows, Neighbors, without
 from amiss.progress import Progress
-from amiss.rows import thread_count
 from amiss.table import Floats, Matrix
+from amiss.threads import thread_count
 
 Search = Literal["auto", "exact", "approximate"]
 

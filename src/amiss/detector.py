@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from amiss import progress
 from amiss.approximate_neighbors import Search, row_search
@@ -18,8 +18,8 @@ from amiss.canonical import Fingerprints, contents
 from amiss.convert import are_label_lists
 from amiss.dataset import as_inputs, as_outputs, matched, refuse_unequal_lengths
 from amiss.decide import threshold_for_share
-from amiss.design import SCALINGS, Encoding, Scaling, fit_encoding, visible_outputs
-from amiss.errors import DataError, listed, shown
+from amiss.design import Encoding, Scaling, fit_encoding, visible_outputs
+from amiss.errors import DataError, listed
 from amiss.estimators import fit_classifiers
 from amiss.evaluate.choose import Choice, choose_score
 from amiss.explain import Explainer
@@ -39,22 +39,12 @@ from amiss.model import (
     rho,
 )
 from amiss.neighbors import NearestRows, Neighbors
+from amiss.parameters import STRENGTHS, check_parameters, permutation, positions_of, seed_of
 from amiss.quality import output_quality, skills
 from amiss.scorer import Reference, Scorer, TrainingRows, found, space
-from amiss.scores import SCORES, Score, contributions, scores
+from amiss.scores import Score, contributions, scores
 from amiss.table import Floats, Mask, Matrix, Rows, Table
-from amiss.weights import WEIGHTINGS, Weighting, global_weights, mean_errors
-
-STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
-
-CHOICES: dict[str, tuple[Any, ...]] = {
-    "parents": ("others", "chain", "none"),
-    "score": (*SCORES, "auto"),
-    "weighting": WEIGHTINGS,
-    "neighbor_space": ("joint", "inputs"),
-    "neighbor_search": ("auto", "exact", "approximate"),
-    "scaling": SCALINGS,
-}
+from amiss.weights import Weighting, global_weights, mean_errors
 
 
 @dataclass
@@ -214,13 +204,13 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             score; as a parent of others it enters by its expected value given the inputs (for new
             rows, if no output was missing in the fit, by its base rate).
         """
-        self._check_parameters()
+        check_parameters(self)
         self.choice_: Choice | None = choose_score(self, X, Y) if self.score == "auto" else None
         return self.score_rows(self.gather(X, Y))
 
     def gather(self, X: Any, Y: Any) -> Evidence:
         """Fit the models; what :meth:`score_rows` needs to score the rows."""
-        self._check_parameters()
+        check_parameters(self)
         self._label_lists = are_label_lists(Y)
         inputs, outputs = as_inputs(X), as_outputs(Y)
         validate_data(self, X=inputs if isinstance(X, (list, tuple)) else X, skip_check_array=True)
@@ -230,7 +220,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self._named = inputs.named, outputs.named
 
         # In the order of their content, so that nothing depends on the order rows came in.
-        content = contents(inputs.values, outputs.values, _seed(self.random_state))
+        content = contents(inputs.values, outputs.values, seed_of(self.random_state))
         order = np.argsort(content, kind="stable")
         inputs, outputs, content = inputs.take(order), outputs.take(order), content[order]
 
@@ -244,7 +234,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def score_rows(self, evidence: Evidence) -> MCODE:
         """Score the rows of what this detector gathered last, by its parameters as they are now."""
-        self._check_parameters()
+        check_parameters(self)
         if evidence.token is not self._token:
             raise ValueError("this detector has gathered other rows since; gather these again")
         if self.crossfit and evidence.fit.out_of_fold is None:
@@ -326,14 +316,14 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def was_fitted_to(self, X: Any, Y: Any) -> bool:
         """Whether these are the rows of the fit, in their order; of the inputs some rows are looked at."""
-        design, outputs = None, self._rows.Y[self._rows.place]
         inputs, given = as_inputs(X), np.asarray(as_outputs(Y, self.output_names_, self._label_lists).values)
-        if given.shape != outputs.shape or not np.array_equal(given, outputs, equal_nan=True):
+        rows: TrainingRows = self._rows
+        if not np.array_equal(given, rows.Y[rows.place], equal_nan=True):
             return False
         some = np.unique(np.linspace(0, len(given) - 1, 200).astype(np.intp))
-        design, ours = self._encoding.transform(inputs.take(some)), self._rows.design[self._rows.place[some]]
-        apart = abs(design - ours)
-        return bool(apart.max() < 1e-9 * max(1.0, abs(ours).max()))
+        ours = rows.design[rows.place[some]]
+        apart = abs(self._encoding.transform(inputs.take(some)) - ours)
+        return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
 
     def predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
         """1 for new rows above the threshold of the fit, else 0."""
@@ -356,34 +346,6 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     # How the fit goes about it.
 
-    def _check_parameters(self) -> None:
-        for name, allowed in CHOICES.items():
-            value = getattr(self, name)
-            if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
-        if not (self.crossfit == "half" or (isinstance(self.crossfit, Real) and 0 <= self.crossfit <= 1)):
-            raise ValueError(
-                f"crossfit must be True, False, 'half' or a share between 0 and 1; got {self.crossfit!r}"
-            )
-        if not 0 < self.contamination <= 0.5:
-            raise ValueError(f"contamination must be above 0 and at most 0.5; got {self.contamination!r}")
-        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors must be a whole number, at least 1; got {self.n_neighbors!r}")
-        if not isinstance(self.cv, Integral) or not 2 <= self.cv <= 100:
-            raise ValueError(f"cv must be a whole number between 2 and 100; got {self.cv!r}")
-        if self.order is not None and self.parents != "chain":
-            raise ValueError(f"order is for parents='chain'; parents is {self.parents!r}")
-        if isinstance(self.exclude, Integral):
-            raise ValueError("exclude must be a list of outputs, or a float that is the lowest skill to include")
-        if not len(self.strengths) or not all(1e-30 <= strength <= 1e30 for strength in self.strengths):
-            raise ValueError("strengths must be numbers between 1e-30 and 1e30, at least one")
-        if not (isinstance(self.parent_penalty, Real) and 1e-6 <= self.parent_penalty <= 1e6):
-            raise ValueError(f"parent_penalty must be between 1e-6 and 1e6; got {self.parent_penalty!r}")
-        if self.base_estimator is not None and not hasattr(self.base_estimator, "predict_proba"):
-            raise ValueError(
-                "base_estimator must have predict_proba; wrap it in CalibratedClassifierCV to give it one"
-            )
-
     def _folds(self, Y: Floats) -> Folds | None:
         choosing = self.base_estimator is None and len(set(self.strengths)) > 1
         if not self.crossfit and not choosing:
@@ -392,7 +354,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def _fit_models(self, design: Matrix, Y: Floats, folds: Folds | None) -> Fit:
         """Fit; where outputs are missing, first fit models of them on the inputs alone to fill them in."""
-        order = None if self.order is None else _permutation(self.order, self.output_names_)
+        order = None if self.order is None else permutation(self.order, self.output_names_)
         visible = visible_outputs(self.parents, Y.shape[1], order)
         observed = ~np.isnan(Y)
         self._expectations = Expectations(base_rates(Y))
@@ -493,7 +455,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
                 raise DataError(f"every output has a skill below {self.exclude}; ask for less")
         elif self.exclude is not None:
             names: list[Any] = [self.exclude] if isinstance(self.exclude, str) else list(self.exclude)  # type: ignore[arg-type]
-            included[_positions(names, self.output_names_, "exclude")] = False
+            included[positions_of(names, self.output_names_, "exclude")] = False
             if not included.any():
                 raise DataError("exclude names every output; leave at least one")
         return included
@@ -535,15 +497,6 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         return encoding.transform(inputs), np.asarray(outputs.values)
 
 
-def _seed(random_state: Any) -> int:
-    """One number from whatever NumPy and scikit-learn take for a seed."""
-    if isinstance(random_state, Integral):
-        return int(random_state)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
 def _row_number(row: int, n_rows: int, whose: str) -> int:
     if not 0 <= row < n_rows:
         raise DataError(f"there is no row {row}: {whose} {n_rows} rows, counted from 0")
@@ -555,22 +508,3 @@ def _refuse_unobserved(outputs: Table) -> None:
     if empty.any():
         names = [name for name, gone in zip(outputs.names, empty, strict=True) if gone]
         raise DataError(f"{outputs.files}output {listed(names)} is missing in every row; drop it or fill it in")
-
-
-def _positions(chosen: Sequence[str | int], names: tuple[str, ...], parameter: str) -> list[int]:
-    """Numbers of the outputs ``chosen`` by name or number."""
-    place = {name: position for position, name in enumerate(names)}
-    result = []
-    for item in chosen:
-        position = place.get(item, -1) if isinstance(item, str) else int(item)
-        if not 0 <= position < len(names):
-            raise DataError(f"{parameter} names {shown(item)}, which is not an output")
-        result.append(position)
-    return result
-
-
-def _permutation(order: Sequence[str | int], names: tuple[str, ...]) -> list[int]:
-    positions = _positions(order, names, "order")
-    if sorted(positions) != list(range(len(names))):
-        raise DataError(f"order must name each of the {len(names)} outputs once")
-    return positions

@@ -13,7 +13,6 @@ how a file is sorted.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
 
@@ -24,8 +23,8 @@ from threadpoolctl import threadpool_limits
 
 from amiss.axes import MOST_AXES
 from amiss.progress import Progress
-from amiss.rows import thread_count
 from amiss.table import Floats, Matrix
+from amiss.threads import thread_count, workers
 
 BLOCK_BYTES = 32 << 20
 TIE = 1e-12  # of the largest squared distance there can be: more than rounding, less than a difference
@@ -98,8 +97,8 @@ class NearestRows:
             result[part] = search(asked[part], asked_squares[part], k, ties[part], places)
             progress(part.stop - start)
 
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(thread_count(n_jobs)) as pool:
-            list(pool.map(block, range(0, n_queries, step)))
+        with threadpool_limits(1, user_api="blas"), workers(thread_count(n_jobs)) as ours:
+            ours.each(block, range(0, n_queries, step))
         return result
 
     def distances(self, neighbors: Neighbors, n_jobs: int | None = None) -> Floats:
@@ -121,8 +120,8 @@ class NearestRows:
             for row in lost:
                 result[row] = np.sqrt(_direct(self.rows[neighbors[row]], self.rows[[row]]))
 
-        with ThreadPoolExecutor(thread_count(n_jobs)) as pool:
-            list(pool.map(work, range(0, len(neighbors), step)))
+        with workers(thread_count(n_jobs)) as ours:
+            ours.each(work, range(0, len(neighbors), step))
         return result
 
     def _compared(

@@ -8,9 +8,7 @@ change a result, and a block could as well be computed elsewhere.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
@@ -22,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from amiss.compiled import Multiply, multiplier, worthwhile
 from amiss.table import Floats, Matrix
+from amiss.threads import Workers, thread_count, workers
 
 CACHED = 1 << 17  # numbers that stay in a core's cache while several things are done to them
 SHORTEST, LONGEST = 128, 1024  # rows of a dense block
@@ -49,29 +48,31 @@ class SharedRows:
         self.compiled = worthwhile(self.Z.nnz if self.is_sparse else self.Z.size, self.is_sparse)
         self._walk: _DenseWalk | _SparseWalk
         self._walk = _SparseWalk(self.Z, multiplier(self.compiled)) if self.is_sparse else _DenseWalk(self.Z)
-        self._pool: ThreadPoolExecutor | None = None
+        self._workers: Workers | None = None
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Threads of our own over blocks of rows; the ones inside BLAS would be in their way."""
-        if self._pool is not None:
+        if self._workers is not None:
             yield
             return
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(self.threads) as pool:
-            self._pool = pool
+        with threadpool_limits(1, user_api="blas"), workers(self.threads) as ours:
+            self._workers = ours
             try:
                 yield
             finally:
-                self._pool = None
+                self._workers = None
 
     def each(self, work: Callable[[int], None], count: int) -> None:
         """Do ``work`` for 0, 1, … count - 1, on all threads."""
-        if count == 1:
+        if self._workers is None:
+            assert count == 1, "use within at_work()"
             work(0)
-            return
-        assert self._pool is not None, "use within at_work()"
-        for _ in self._pool.map(work, range(count)):
-            pass
+        elif count == 1:
+            work(0)
+            self._workers.check()
+        else:
+            self._workers.each(work, range(count))
 
     def sweep(self, length: int, width: int, work: Callable[[slice], Sums]) -> Sums:
         """``work`` on pieces of arrays of that length and width; the sums of what it returns."""
@@ -330,14 +331,5 @@ def in_blocks(n_rows: int, work: Callable[[slice], None], n_jobs: int | None) ->
         for block in blocks:
             work(block)
         return
-    with ThreadPoolExecutor(thread_count(n_jobs)) as pool:
-        for _ in pool.map(work, blocks):
-            pass
-
-
-def thread_count(n_jobs: int | None) -> int:
-    """scikit-learn's habit: None is one, -1 all, -2 all but one."""
-    if n_jobs is None:
-        return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else max(1, n_jobs)
+    with workers(thread_count(n_jobs)) as ours:
+        ours.each(work, blocks)

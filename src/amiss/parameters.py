@@ -1,0 +1,87 @@
+"""What the detector's parameters may be, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_random_state
+
+from amiss.design import SCALINGS
+from amiss.errors import DataError, shown
+from amiss.scores import SCORES
+from amiss.weights import WEIGHTINGS
+
+if TYPE_CHECKING:
+    from amiss.detector import MCODE
+
+STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "parents": ("others", "chain", "none"),
+    "score": (*SCORES, "auto"),
+    "weighting": WEIGHTINGS,
+    "neighbor_space": ("joint", "inputs"),
+    "neighbor_search": ("auto", "exact", "approximate"),
+    "scaling": SCALINGS,
+}
+
+
+def check_parameters(detector: MCODE) -> None:
+    """Refuse what a parameter cannot be; nothing else of the detector is looked at."""
+    for name, allowed in CHOICES.items():
+        value = getattr(detector, name)
+        if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+    if not (detector.crossfit == "half" or (isinstance(detector.crossfit, Real) and 0 <= detector.crossfit <= 1)):
+        raise ValueError(
+            f"crossfit must be True, False, 'half' or a share between 0 and 1; got {detector.crossfit!r}"
+        )
+    if not 0 < detector.contamination <= 0.5:
+        raise ValueError(f"contamination must be above 0 and at most 0.5; got {detector.contamination!r}")
+    if not isinstance(detector.n_neighbors, Integral) or detector.n_neighbors < 1:
+        raise ValueError(f"n_neighbors must be a whole number, at least 1; got {detector.n_neighbors!r}")
+    if not isinstance(detector.cv, Integral) or not 2 <= detector.cv <= 100:
+        raise ValueError(f"cv must be a whole number between 2 and 100; got {detector.cv!r}")
+    if detector.order is not None and detector.parents != "chain":
+        raise ValueError(f"order is for parents='chain'; parents is {detector.parents!r}")
+    if isinstance(detector.exclude, Integral):
+        raise ValueError("exclude must be a list of outputs, or a float that is the lowest skill to include")
+    if not len(detector.strengths) or not all(1e-30 <= strength <= 1e30 for strength in detector.strengths):
+        raise ValueError("strengths must be numbers between 1e-30 and 1e30, at least one")
+    if not (isinstance(detector.parent_penalty, Real) and 1e-6 <= detector.parent_penalty <= 1e6):
+        raise ValueError(f"parent_penalty must be between 1e-6 and 1e6; got {detector.parent_penalty!r}")
+    if detector.base_estimator is not None and not hasattr(detector.base_estimator, "predict_proba"):
+        raise ValueError(
+            "base_estimator must have predict_proba; wrap it in CalibratedClassifierCV to give it one"
+        )
+
+
+def seed_of(random_state: Any) -> int:
+    """One number from whatever NumPy and scikit-learn take for a seed."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def positions_of(chosen: Sequence[str | int], names: tuple[str, ...], parameter: str) -> list[int]:
+    """Numbers of the outputs ``chosen`` by name or number."""
+    place = {name: position for position, name in enumerate(names)}
+    result = []
+    for item in chosen:
+        position = place.get(item, -1) if isinstance(item, str) else int(item)
+        if not 0 <= position < len(names):
+            raise DataError(f"{parameter} names {shown(item)}, which is not an output")
+        result.append(position)
+    return result
+
+
+def permutation(order: Sequence[str | int], names: tuple[str, ...]) -> list[int]:
+    positions = positions_of(order, names, "order")
+    if sorted(positions) != list(range(len(names))):
+        raise DataError(f"order must name each of the {len(names)} outputs once")
+    return positions

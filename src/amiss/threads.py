@@ -1,0 +1,81 @@
+"""Threads of our own, and a Ctrl-C that ends them at the next piece of work.
+
+Python delivers Ctrl-C to the main thread between any two steps, also while it hands work to a pool and
+holds one of its locks; that lock is then never given back, and the pool waits for ever. So while a pool is
+at work the signal is only noted. What is left to do is skipped, and ``KeyboardInterrupt`` is raised where no
+lock is held.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Workers:
+    """A pool of threads that an interrupt ends."""
+
+    def __init__(self, pool: ThreadPoolExecutor, interrupted: threading.Event) -> None:
+        self._pool, self._interrupted = pool, interrupted
+
+    def each(self, work: Callable[[Item], None], items: Iterable[Item]) -> None:
+        """Do ``work`` for every item, on all threads."""
+
+        def unless_interrupted(item: Item) -> None:
+            if not self._interrupted.is_set():
+                work(item)
+
+        for _ in self._pool.map(unless_interrupted, items):
+            pass
+        self.check()
+
+    def check(self) -> None:
+        """Raise what was noted."""
+        if self._interrupted.is_set():
+            self._interrupted.clear()
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def workers(n_threads: int) -> Iterator[Workers]:
+    """Threads for a while."""
+    with _noted_interrupts() as interrupted:
+        with ThreadPoolExecutor(n_threads) as pool:
+            ours = Workers(pool, interrupted)
+            yield ours
+        ours.check()
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[threading.Event]:
+    """Note Ctrl-C instead of raising it, where raising it is what would happen."""
+    noted = threading.Event()
+    usual = signal.default_int_handler
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not usual:
+        yield noted
+        return
+
+    def note(*_: Any) -> None:
+        noted.set()
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """scikit-learn's habit: None is one, -1 all, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else max(1, n_jobs)
