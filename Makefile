@@ -12,7 +12,7 @@ demo: $(VENV)/.core  ## set up, then find the falsified tags of the bundled digi
 	@echo "To go on with your own file: . $(VENV)/bin/activate, then amiss find --help"
 
 test: $(VENV)/.dev browser  ## set up, then run the tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 browser: $(VENV)/.dev  ## the tests look at the report in a real browser
 	@BIN=$(BIN) sh tests/install_browser.sh
