@@ -84,7 +84,7 @@ def test_what_columns_add_is_nothing_on_average(table):
     for number in range(len(X)):
         case = explainer._trained(number)
         for i, name in enumerate(detector.output_names_):
-            grounds[name].append(explainer._grounds(case, case.model, i))
+            grounds[name].append(explainer._grounds(case, case.model.as_linear(5), i))
     for each in grounds.values():
         np.testing.assert_allclose(np.mean([one.inputs for one in each], axis=0), 0, atol=1e-9)
         np.testing.assert_allclose(np.mean([one.outputs for one in each], axis=0), 0, atol=1e-9)
@@ -307,7 +307,7 @@ def test_sentences_for_a_flipped_row(table):
     assert text.startswith(f"Row {number} is flagged as unusual: score ")
     assert f"{first.output} is {first.observed} where {first.fitting} is expected" in text
     assert f"With {first.fitting} instead, the score would be {first.score_if_changed:.2g}" in text
-    assert f"The main reasons to expect {first.fitting}: " in text
+    assert re.search(rf"The main reasons? to expect {first.fitting}: ", text)
     assert "Of the 30 rows nearest to it in inputs and outputs" in text and "log-odds" not in text
     assert "is not flagged" in str(model.explain(int(np.argmin(model.decision_scores_))))
 

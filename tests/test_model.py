@@ -17,7 +17,7 @@ import amiss
 from amiss.design import joint, visible_outputs
 from amiss.estimators import fit_classifiers
 from amiss.folds import stratified_folds
-from amiss.model import combined_log_odds, errors, fit_logistic, log_rho, rho
+from amiss.model import RowModel, combined_log_odds, errors, fit_logistic, log_rho, rho
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 
@@ -191,8 +191,11 @@ def test_a_mixed_model_gives_the_mixed_log_odds():
     folds = stratified_folds(Y, 5)
     fit = fit_logistic(X, Y, np.ones(Y.shape, bool), ~np.eye(3, dtype=bool), [1.0, 10.0], folds)
     for copies in ([7], [7, 8, 30]):
-        mixed = fit.fold_models.mixed(fit.model, np.array(copies), 0.6)
-        each = [fit.fold_models.mixed(fit.model, np.array([copy]), 0.6).log_odds(X[:5], Y[:5]) for copy in copies]
-        np.testing.assert_allclose(mixed.log_odds(X[:5], Y[:5]), np.mean(each, axis=0), atol=1e-12)
-    row = fit.fold_models.mixed(fit.model, np.array([7]), 0.6).log_odds(X[[7]], Y[[7]])[0]
+        mixed = RowModel.of(fit.model, fit.fold_models, np.array(copies), 0.6)
+        each = [RowModel.of(fit.model, fit.fold_models, np.array([copy]), 0.6) for copy in copies]
+        expected = np.mean([model.log_odds(X[:5], Y[:5]) for model in each], axis=0)
+        for form in (X[:5], sparse.csr_array(X[:5])):
+            np.testing.assert_allclose(mixed.log_odds(form, Y[:5]), expected, atol=1e-12)
+            np.testing.assert_allclose(mixed.as_linear(4).log_odds(form, Y[:5]), expected, atol=1e-12)
+    row = RowModel.of(fit.model, fit.fold_models, np.array([7]), 0.6).log_odds(X[[7]], Y[[7]])[0]
     np.testing.assert_allclose(row, combined_log_odds(fit, 0.6)[7], atol=1e-9)

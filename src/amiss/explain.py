@@ -34,7 +34,7 @@ from amiss.table import Floats, Matrix, Rows
 SMALL_PART = 0.05  # of the score: outputs below it are not looked into
 MOST_SUSPECTS = 10
 LEANING = 1 / 3
-MOST_TOGETHER, TOGETHER_BYTES = 64, 128 << 20  # rows explained at once, and the bytes of their models
+TOGETHER = 64  # rows explained at once
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,8 @@ class Explainer:
                 yield _ordered_suspects(case, changed)
 
     def _batches(self, numbers: Sequence[int]) -> Iterator[list[_Case]]:
-        size = 8 * len(self.rows.average) * len(self.output_names)
-        together = int(np.clip(TOGETHER_BYTES // size, 1, MOST_TOGETHER))
-        for start in range(0, len(numbers), together):
-            yield [self._trained(number) for number in numbers[start : start + together]]
+        for start in range(0, len(numbers), TOGETHER):
+            yield [self._trained(number) for number in numbers[start : start + TOGETHER]]
 
     def of_new(self, design: Matrix, Y: Floats) -> Explanation:
         """The explanation of one new row, as arrays of one row."""

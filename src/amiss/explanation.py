@@ -217,7 +217,8 @@ class Explanation:
         terms = [term for term in output.grounds.largest(50) if sign * term.log_odds > 0]
         telling = [term for term in terms if abs(term.log_odds) >= TELLING * abs(terms[0].log_odds)]
         told = [self.with_value(term) for term in telling[:MOST_REASONS]]
-        return [f"The main reasons to expect {output.fitting}: {joined(told)}."] if told else []
+        reasons = "reason" if len(told) == 1 else "reasons"
+        return [f"The main {reasons} to expect {output.fitting}: {joined(told)}."] if told else []
 
     def _alike(self, output: ExplainedOutput) -> list[str]:
         known, alike = output.neighbors_known, output.neighbors_alike

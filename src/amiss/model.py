@@ -95,14 +95,38 @@ class FoldModels:
             in_blocks(len(result), work, n_jobs)
         return result
 
-    def mixed(self, model: LinearModel, copies: Rows, share: float) -> LinearModel:
-        """The model of some training rows that are alike: ``share`` of those that did not see them."""
-        n_folds = len(self.intercept)
-        part = share * np.stack([(self.folds[copies] == fold).mean(axis=0) for fold in range(n_folds)])
-        coef = model.coef.copy()
-        for fold in np.flatnonzero(part.any(axis=1)):
-            coef += part[fold] * self.coef[:, fold]
-        return LinearModel(coef, model.intercept + (part * self.intercept).sum(axis=0))
+
+@dataclass(frozen=True)
+class RowModel:
+    """The model by which a training row was scored: ``part[f, i]`` of the model of output i without fold f."""
+
+    whole: LinearModel
+    folds: FoldModels
+    part: Floats
+
+    @classmethod
+    def of(cls, whole: LinearModel, folds: FoldModels, copies: Rows, share: float) -> RowModel:
+        """``share`` of the models that did not see the row, averaged over its ``copies``."""
+        n_folds = len(folds.intercept)
+        seen = np.stack([(folds.folds[copies] == fold).mean(axis=0) for fold in range(n_folds)])
+        return cls(whole, folds, share * seen)
+
+    def log_odds(self, inputs: Matrix, outputs: Floats) -> Floats:
+        n_inputs, used = inputs.shape[1], np.arange(inputs.shape[1])
+        dense = inputs
+        if sparse.issparse(inputs):  # a few rows need only the coefficients of the columns they fill
+            used = np.unique(inputs.indices)
+            dense = inputs[:, used].toarray()
+        every = np.tensordot(dense, self.folds.coef[used].astype(np.float64), 1)
+        every += np.tensordot(outputs, self.folds.coef[n_inputs:].astype(np.float64), 1)
+        shift = ((every + self.folds.intercept) * self.part).sum(axis=1)
+        return self.whole.log_odds(inputs, outputs) + shift
+
+    def as_linear(self, n_inputs: int) -> LinearModel:
+        coef = self.whole.coef.copy()
+        for fold in np.flatnonzero(self.part.any(axis=1)):
+            coef += self.part[fold] * self.folds.coef[:, fold]
+        return LinearModel(coef, self.whole.intercept + (self.part * self.folds.intercept).sum(axis=0))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from amiss import progress
 from amiss.canonical import Fingerprints
 from amiss.design import joint
 from amiss.missing import Expectations
-from amiss.model import ConditionalModel, FoldModels, LinearModel, log_rho
+from amiss.model import ConditionalModel, FoldModels, LinearModel, RowModel, log_rho
 from amiss.neighbors import NearestRows, Neighbors, without
 from amiss.rows import in_blocks
 from amiss.scores import Score, contributions
@@ -119,7 +119,7 @@ class TrainingRows:
         if self.fold_models is None or not isinstance(model, LinearModel):
             return None
         first, last = (np.searchsorted(self.content, self.content[position], side) for side in ("left", "right"))
-        return self.fold_models.mixed(model, np.arange(first, last), self.share)
+        return RowModel.of(model, self.fold_models, np.arange(first, last), self.share)
 
 
 def space(design: Matrix, filled: Floats, neighbor_space: str) -> Matrix:
