@@ -421,3 +421,16 @@ def test_explanations_can_be_compared_and_kept(table):
     detector = fitted(*table)
     first, again = detector.explain(1), detector.explain(1)
     assert first == first and first != again and len({first, again}) == 2
+
+
+def test_that_a_value_is_rare_is_a_reason_too():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    rare = (rng.random(400) < 0.02).astype(float)
+    other = (X[:, 1] + 0.3 * rng.normal(size=400) > 0).astype(float)
+    detector = fitted(X, pd.DataFrame({"rare": rare, "other": other}))
+    why = detector.explain(int(np.flatnonzero(rare)[0]))
+    grounds = why["rare"].grounds
+    assert why.suspects[0].output == "rare" and grounds.average < -2
+    chance = f"{expit(grounds.average):.1%}"
+    assert re.search(rf"The main reasons? to expect 0: a 1 is rare \({chance} in the average row\)", str(why))

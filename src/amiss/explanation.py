@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import expit
 
 from amiss.table import MISSING, Floats
 from amiss.text import isolated, joined, percent, printable
@@ -217,6 +218,9 @@ class Explanation:
         terms = [term for term in output.grounds.largest(50) if sign * term.log_odds > 0]
         telling = [term for term in terms if abs(term.log_odds) >= TELLING * abs(terms[0].log_odds)]
         told = [self.with_value(term) for term in telling[:MOST_REASONS]]
+        usual = sign * output.grounds.average
+        if usual > 0 and usual >= max((abs(term.log_odds) for term in telling), default=0.0):
+            told.insert(0, f"a {output.observed} is rare ({percent(float(expit(-usual)))} in the average row)")
         reasons = "reason" if len(told) == 1 else "reasons"
         return [f"The main {reasons} to expect {output.fitting}: {joined(told)}."] if told else []
 

@@ -18,7 +18,7 @@
     element.append(...children.filter((child) => child !== null && child !== undefined));
     return element;
   }
-  const name = (text) => make("bdi", {}, text);
+  const name = (text) => make("bdi", { class: text.length <= 20 ? "whole" : null }, text);
   const percent = (share) => share >= 0.1 && share <= 0.99 ? `${Math.round(100 * share)}%`
     : share === 0 || share === 1 ? `${100 * share}%`
     : share < 0.001 ? "<0.1%" : share > 0.999 ? ">99.9%" : `${(100 * share).toFixed(1)}%`;
@@ -289,7 +289,7 @@
       const track = !places ? null : make("span", { class: "track", "aria-hidden": "true" },
         make("span", { class: "usual", style: { left: `${100 * places[0]}%`, width: `${Math.max(2, 100 * (places[1] - places[0]))}%` } }),
         place === null ? null : make("span", { class: "own", style: { left: `${100 * place}%` } }));
-      return make("td", {}, track, track ? make("br") : null, name(text));
+      return make("td", {}, track, track ? make("br") : null, make("bdi", {}, text));
     }
     const near = detail.inputs[0][3] !== null, output = detail.outputs.length ? names[detail.outputs[0][0]] : "";
     const lines = detail.inputs.map(([column, value, place, beside, where1, where0]) => make("tr", {},
