@@ -20,7 +20,7 @@ _OPTIONS = (
         "a Mulan XML file, or last:14. Not needed for svmlight and npz.",
     ),
     click.option("--id", "id_column", metavar="COL", help="Column that names the rows."),
-    click.option("--pictures", metavar="COL", help="Column of picture files, for the report."),
+    click.option("--pictures", metavar="COL", help="Column of picture files for the report; not an input."),
     click.option("--drop", metavar="COL", multiple=True, help="Columns to leave out."),
     click.option("--categorical", metavar="COL", multiple=True, help="Columns of numbers that are categories."),
     click.option(
