@@ -299,13 +299,12 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     def explain_rows(self, rows: Sequence[int]) -> Iterator[Explanation]:
         """Explanations of many rows of the fit, which is faster than one by one."""
         check_is_fitted(self)
-        numbers = [_row_number(row, len(self.decision_scores_), "the fit had") for row in rows]
-        return self._explainer().of_training(numbers)
+        return self._explainer().of_training(self._row_numbers(rows))
 
     def suspects(self, rows: Sequence[int]) -> Iterator[list[int]]:
         """Numbers of the outputs with a telling share of rows of the fit, in the order of their explanations."""
         check_is_fitted(self)
-        return self._explainer().suspects_of_training(list(rows))
+        return self._explainer().suspects_of_training(self._row_numbers(rows))
 
     def dependence(self) -> Floats | None:
         """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
@@ -472,6 +471,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             near = found(nearest, self.n_neighbors, None, self.n_jobs, self.verbose)
             evidence.found, evidence.found_by = (nearest, near), settings
         return evidence.found
+
+    def _row_numbers(self, rows: Sequence[int]) -> list[int]:
+        return [_row_number(row, len(self.decision_scores_), "the fit had") for row in rows]
 
     def _explainer(self) -> Explainer:
         encoding: Encoding = self._encoding

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
 from amiss.explanation import ExplainedOutput, Explanation, Grounds
 from amiss.model import ConditionalModel, LinearModel, linear_twin, rho
@@ -124,7 +123,7 @@ class Explainer:
             design=design,
             Y=Y[0],
             filled=filled[0],
-            probability=np.where(Y[0] == 1, expit(log_odds[0]), expit(-log_odds[0])),
+            probability=rho(log_odds, Y)[0],
             shares=scorer.parts(log_odds, Y, weights)[0],
             weights=weights if weights.ndim == 1 else weights[0],
             neighbors=None if near is None else near[0],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amiss.explanation import ExplainedOutput, Explanation
-from amiss.ranking import EXPLAINED, flagged_suspects
+from amiss.ranking import flagged_suspects
 from amiss.report.inputs import LONGEST_VALUE, InputComparison, Usual
 from amiss.report.measures import calibration, histogram, most_connected, probability_of_one, suspicions
 from amiss.report.pictures import Picture, data_uris
@@ -94,13 +94,13 @@ def _numbers(values: Floats, digits: int = 4) -> list[float | None]:
 def _main_suspects(detector: MCODE, order: Rows, details: list[dict[str, Any]]) -> Rows:
     """The first suspect of each row of ``order``; where none was looked for, the output with the largest share."""
     first: Rows = detector.contributions_[order].argmax(axis=1)
-    suspects = flagged_suspects(detector, order)
-    for place, row in enumerate(order[:EXPLAINED]):
-        if suspects.get(int(row)):
-            first[place] = suspects[int(row)][0]
     for place, detail in enumerate(details):
         if detail["outputs"]:
             first[place] = detail["outputs"][0][0]
+    # Flagged rows are those at the top, so what is flagged beyond the details follows them directly.
+    beyond = flagged_suspects(detector, order[len(details) :])
+    for place, suspects in enumerate(beyond.values(), start=len(details)):
+        first[place] = suspects[0] if suspects else first[place]
     return first
 
 
