@@ -16,6 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from amiss import MCODE, DataError, Explanation
+from amiss.digits import tagged_digits
 
 CROSSFITS = (False, True, "half", 0.6)
 
@@ -282,8 +283,9 @@ def test_what_cannot_be_explained_is_refused(table):
     X, Y = table
     detector = fitted(X, Y)
     for row in (-1, 240):
-        with pytest.raises(DataError, match=f"there is no row {row}: the fit had 240 rows"):
-            detector.explain(row)
+        for ask in (detector.explain, lambda number: detector.suspects([number])):
+            with pytest.raises(DataError, match=f"there is no row {row}: the fit had 240 rows"):
+                ask(row)
     with pytest.raises(ValueError, match=r"there are 240 rows; say which one: explain\(X, Y, row=0\)"):
         detector.explain(X, Y)
     with pytest.raises(DataError, match="there is no row 3: X has 2 rows"):
@@ -365,14 +367,26 @@ def with_mistakes():
 
 
 def test_companions_are_unexpected_only_as_long_as_the_first_stands():
-    X, Y = with_mistakes()
-    why = fitted(X, Y).explain(3)
-    other = why["admitted"] if why.suspects[0].output == "ill" else why["ill"]
-    assert why.suspects[0].output in ("ill", "admitted")
-    if other.direction is not None:
-        assert other.probability_if_first_changed > 0.5
-        assert f"Unexpected only as long as {why.suspects[0].output} = " in str(why)
+    tagged = tagged_digits()
+    why = MCODE().fit(tagged.data.X, tagged.data.Y).explain(476)
+    first, *others = why.suspects
+    assert first.output == tagged.falsified[476] and len(others) == 2
+    assert all(other.direction and other.probability_if_first_changed > 0.5 for other in others)
+    assert f"Unexpected only as long as {first.output} = {first.observed}: {others[0].output} = " in str(why)
     assert "Also unexpected" not in str(why)
+
+
+def test_what_the_first_does_not_explain_is_unexpected_by_itself():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    Y = (X > 0).astype(float)  # two outputs that have nothing to do with one another
+    clear = int(np.abs(X).min(axis=1).argmax())
+    Y[clear] = 1 - Y[clear]
+    why = fitted(X, Y).explain(clear)
+    second = why.suspects[1]
+    assert second.direction is not None and second.probability_if_first_changed < 0.5
+    assert f"Also unexpected: {second.output} = {second.observed}" in str(why)
+    assert "only as long as" not in str(why)
 
 
 def test_sentences_name_what_adds_most_where_all_is_expected(table):
