@@ -252,12 +252,12 @@ def test_forests_say_what_is_exact_and_name_the_rest(table):
     explanation = held_out.explain(3)
     assert set(explanation.left_out) == {"score_if_changed", "grounds"}
     assert all(output.score_if_changed is None for output in explanation.outputs)
-    new = held_out.explain(X[3:4], Y[3:4])
-    suspect = new.suspects[0]
+    X_new = X[3:4] + 1e-6  # as it is, it would be a row of the fit
+    suspect = held_out.explain(X_new, Y[3:4]).suspects[0]
     i = held_out.output_names_.index(suspect.output)
     other = Y[3:4].copy()
     other[0, i] = 1 - other[0, i]
-    assert suspect.score_if_changed == pytest.approx(held_out.decision_function(X[3:4], other)[0], rel=1e-9)
+    assert suspect.score_if_changed == pytest.approx(held_out.decision_function(X_new, other)[0], rel=1e-9)
 
 
 def test_a_linear_base_estimator_has_grounds(table):

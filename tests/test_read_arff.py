@@ -133,7 +133,10 @@ def test_arff_ids_texts_and_joins(tmp_path):
             "@relation r\n@attribute a date\n@attribute y {0,1}\n@data\n",
             "line 2, column 'a': attributes of type",
         ),
-        ("@relation r\n@attribute a numeric\n@attribute a {0,1}\n@data\n1,0\n", "duplicate column name 'a'"),
+        (
+            "@relation r\n@attribute a numeric\n@attribute a {0,1}\n@data\n1,0\n",
+            "line 3, column 'a': this name was declared before",
+        ),
         ("@relation r\n@attribute a {x\n@data\n", "line 2, column 'a': .*not closed"),
         ("@relation r\n@attribute a {x,x}\n@data\n", "line 2, column 'a': .*twice"),
         ("@relation r\n@attribute a\n", "line 2: an attribute needs"),

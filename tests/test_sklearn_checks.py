@@ -24,12 +24,15 @@ class BinarisedMCODE(amiss.MCODE):
         return super().fit(X, (values > np.median(values)).astype(float))
 
     def decision_function(self, X, y=None):
-        check_is_fitted(self)
-        rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        return super().decision_function(X, np.zeros((rows, len(self.output_names_))))
+        return super().decision_function(X, self._zeros(X))
 
     def predict(self, X, y=None):
-        return super().predict(X, y)
+        return super().predict(X, self._zeros(X))
+
+    def _zeros(self, X):
+        check_is_fitted(self)
+        rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        return np.zeros((rows, len(self.output_names_)))
 
 
 SCORE_IS_A_PARAMETER = "`score` names the kind of score here (a parameter), so there is no score method"

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from amiss import MCODE, Dataset
-from amiss.detector import Evidence
 from amiss.evaluate import atpar, inject
+from amiss.evidence import Evidence
 from amiss.model import combined_log_odds, errors, log_rho
 from amiss.reproduce.paper import TABLE, load
 from amiss.table import Floats

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from amiss.dataset import Dataset
-    from amiss.detector import MCODE
+    from amiss.detector import MCODE, load
     from amiss.errors import DataError
     from amiss.explanation import Explanation
     from amiss.readers import read
     from amiss.table import Table
 
 __version__ = "0.1.0"
-__all__ = ["MCODE", "DataError", "Dataset", "Explanation", "Table", "read"]
+__all__ = ["MCODE", "DataError", "Dataset", "Explanation", "Table", "load", "read"]
 
 _HOMES = {
     "MCODE": "amiss.detector",
@@ -27,6 +27,7 @@ _HOMES = {
     "Dataset": "amiss.dataset",
     "Explanation": "amiss.explanation",
     "Table": "amiss.table",
+    "load": "amiss.detector",
     "read": "amiss.readers",
 }
 

@@ -140,6 +140,9 @@ def matched(table: Table, names: tuple[str, ...], prefix: str, named: bool = Tru
     missing, extra = differences(table.names, names)
     if missing or extra:
         found = [f"missing {listed(missing)}"] * bool(missing) + [f"unknown {listed(extra)}"] * bool(extra)
-        raise DataError(f"the {kind} columns are not those of the fit: {'; '.join(found)}")
+        raise DataError(
+            f"{table.files}the {kind} columns are not those of the fit: {'; '.join(found)}"
+            + (" (--drop leaves a column out)" if extra and table.origin is not None else "")
+        )
     position = {name: column for column, name in enumerate(table.names)}
     return table.select([position[name] for name in names])

@@ -1,10 +1,29 @@
-"""Where to cut: which rows are flagged."""
+"""Where to cut: which rows are flagged.
+
+Three ways. A share of the rows. A false-discovery level for rows *of the fit*, judged by what their own
+models would make: outputs are drawn anew from the out-of-fold probabilities, each given the observed
+others, and scored like the row; a row's p-value is how often a drawn one scores as high. That holds as
+far as the models' probabilities do. (Ranking the rows of a table among themselves could never flag one:
+the k-th of N has a p-value of k/N, which no level below 1 lets pass.) A false-discovery level for *new*
+rows: conformal p-values, how often rows held out of the fit score as high (:mod:`amiss.calibration`).
+That holds for new rows drawn like those; wrong rows among those held out only make it more careful.
+
+Either way the p-values go through Benjamini and Hochberg's procedure. A p-value falls as the score rises,
+so what is flagged always is every row above some score, the threshold.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import expit
+from scipy.stats import false_discovery_control
 
-from amiss.table import Floats
+from amiss.scorer import Scorer
+from amiss.scores import scores
+from amiss.table import Floats, Mask
+
+AUTO_LEVEL = 0.2  # of contamination="auto"
+DRAWS, ENOUGH_DRAWN = 5, 20_000  # tables of drawn outputs: at least so many, and so many rows in all
 
 
 def rounded_share(share: float, count: int) -> int:
@@ -25,5 +44,61 @@ def threshold_for_share(scores: Floats, share: float) -> float:
     Rows are flagged if they are strictly above it, so where many rows tie at the top fewer are
     flagged, and none where all rows are alike.
     """
-    flagged = min(rounded_share(share, len(scores)), len(scores) - 1)
-    return float(np.sort(scores)[::-1][flagged])
+    return threshold_for_count(scores, min(rounded_share(share, len(scores)), len(scores) - 1))
+
+
+def threshold_for_count(scores: Floats, count: int) -> float:
+    """The score that ``count`` rows exceed, or fewer where rows tie there.
+
+    >>> threshold_for_count(np.array([3.0, 1.0, 2.0]), 1), threshold_for_count(np.array([3.0, 3.0, 2.0]), 1)
+    (2.0, 3.0)
+    """
+    if count >= len(scores):
+        return just_below(scores)
+    return float(np.sort(scores)[::-1][count])
+
+
+def just_below(scores: Floats) -> float:
+    """A threshold that all ``scores`` exceed."""
+    return float(np.nextafter(scores.min(initial=np.inf), -np.inf))
+
+
+def p_values(found: Floats, usual: Floats) -> Floats:
+    """How often ``usual`` scores, sorted rising, are as high as each one found; itself counts among them.
+
+    >>> p_values(np.array([0.5, 3.0, 9.0]), np.array([1.0, 2.0, 3.0]))
+    array([1.  , 0.5 , 0.25])
+    """
+    as_high = len(usual) - np.searchsorted(usual, found, side="left")
+    return np.asarray((1.0 + as_high) / (1.0 + len(usual)))
+
+
+def discoveries(p: Floats, level: float) -> Mask:
+    """Which p-values Benjamini and Hochberg's procedure lets pass at a false-discovery ``level``.
+
+    >>> discoveries(np.array([0.01, 0.04, 0.03, 0.5]), 0.1)
+    array([ True,  True,  True, False])
+    """
+    if not len(p):
+        return np.zeros(0, dtype=bool)
+    return np.asarray(false_discovery_control(p) <= level)
+
+
+def threshold_below(scores: Floats, flagged: Mask) -> float:
+    """The highest score that is not flagged; where all are, one just below them."""
+    if flagged.all():
+        return just_below(scores)
+    return float(scores[~flagged].max())
+
+
+def drawn_scores(scorer: Scorer, log_odds: Floats, Y: Floats, weights: Floats, seed: int) -> Floats:
+    """Scores of the same rows with outputs drawn from their log-odds, sorted rising; what is missing stays so."""
+    rng = np.random.default_rng(seed)
+    chance, missing = expit(log_odds), np.isnan(Y)
+    draws = max(DRAWS, -(-ENOUGH_DRAWN // len(Y)))
+    found = np.empty((draws, len(Y)))
+    for number in range(draws):
+        drawn = (rng.random(Y.shape) < chance).astype(np.float64)
+        drawn[missing] = np.nan
+        found[number] = scores(scorer.parts(log_odds, drawn, weights))
+    return np.sort(found.ravel())

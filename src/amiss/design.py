@@ -51,6 +51,8 @@ class Encoding:
     names: tuple[str, ...]
     levels: dict[int, tuple[str, ...]]
     means: Floats
+    low: Floats  # the lowest and highest value of each column of numbers
+    high: Floats
     indicated: tuple[int, ...]
     columns: tuple[str, ...]
     scaling: Scaling
@@ -76,9 +78,9 @@ class Encoding:
 
     def transform(self, table: Table) -> Matrix:
         """The design of the rows of ``table``, whose columns must be those of the fit."""
-        return self._scaled(_expanded(self._matched(table), self))
+        return self._scaled(_expanded(self.matched(table), self))
 
-    def _matched(self, table: Table) -> Table:
+    def matched(self, table: Table) -> Table:
         """``table`` with its level numbers translated to those of the fit; a new level counts as missing."""
         for column in self.levels:
             if column not in table.levels and not np.isnan(table.column(column)).all():
@@ -115,21 +117,22 @@ def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
     large = [column for column in sorted(levels) if len(levels[column]) > 2]
     missing = _count_nans(table.values)
     indicated = tuple(int(column) for column in np.flatnonzero(missing))
-    columns = [name for column, name in enumerate(table.names) if column not in large]
-    columns += [f"{table.names[column]}={level}" for column in large for level in levels[column]]
-    columns += [f"{table.names[column]} is missing" for column in indicated]
+    columns = encoded_columns(table.names, levels, indicated)
     is_number = np.zeros(len(columns), dtype=bool)
     plain = [column for column in range(len(table.names)) if column not in large]
     is_number[: len(plain)] = [column not in levels for column in plain]
     n_cells = len(table) * len(columns)
     n_filled = _count_nonzeros(table.values) + len(table) * len(large)
     stored_sparse = bool(n_filled < SPARSE_STORAGE * n_cells)
+    low, high = _extremes(table)
     first = Encoding(
         names=table.names,
         levels=levels,
         means=_means(table.values) if stored_sparse or scaling != "rank" else _medians(table.values),
+        low=low,
+        high=high,
         indicated=indicated,
-        columns=tuple(columns),
+        columns=columns,
         scaling=scaling,
         stored_sparse=stored_sparse,
         counts=np.zeros(len(columns), dtype=bool),
@@ -139,6 +142,17 @@ def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
         knots=(NOT_RANKED,) * len(columns),
     )
     return _fit_scale(_expanded(table, first), first, is_number)
+
+
+def encoded_columns(
+    names: tuple[str, ...], levels: dict[int, tuple[str, ...]], indicated: tuple[int, ...]
+) -> tuple[str, ...]:
+    """Names of the encoded columns: numbers, levels of the larger categories, indicators of missing values."""
+    large = [column for column in sorted(levels) if len(levels[column]) > 2]
+    columns = [name for column, name in enumerate(names) if column not in large]
+    columns += [f"{names[column]}={level}" for column in large for level in levels[column]]
+    columns += [f"{names[column]} is missing" for column in indicated]
+    return tuple(columns)
 
 
 def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:
@@ -287,6 +301,22 @@ def _medians(values: Matrix) -> Floats:
     dense = values.toarray() if sparse.issparse(values) else values
     empty = np.isnan(dense).all(axis=0)
     return np.where(empty, 0.0, np.nanquantile(np.where(empty, 0.0, dense), 0.5, axis=0, method="lower"))
+
+
+def _extremes(table: Table) -> tuple[Floats, Floats]:
+    """Lowest and highest value of each column of numbers; NaN where there is none, or it holds categories."""
+    values = table.values
+    if sparse.issparse(values):
+        low, high = np.full(values.shape[1], np.nan), np.full(values.shape[1], np.nan)
+        np.fmin.at(low, values.indices, values.data)
+        np.fmax.at(high, values.indices, values.data)
+        thin = np.bincount(values.indices, minlength=values.shape[1]) < values.shape[0]
+        low, high = np.where(thin, np.fmin(low, 0.0), low), np.where(thin, np.fmax(high, 0.0), high)
+    else:
+        low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+    categories = list(table.levels)
+    low[categories] = high[categories] = np.nan
+    return low, high
 
 
 def _largest(values: Matrix) -> Floats:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -12,56 +13,44 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from amiss import progress
-from amiss.approximate_neighbors import Search, row_search
-from amiss.canonical import Fingerprints, contents
+from amiss import evidence as gathering
+from amiss import state
+from amiss.approximate_neighbors import Search
+from amiss.batch import Batch
+from amiss.calibration import Calibration, ErrorLevels, held_out
 from amiss.convert import are_label_lists
 from amiss.dataset import as_inputs, as_outputs, matched, refuse_unequal_lengths
-from amiss.decide import threshold_for_share
-from amiss.design import Encoding, Scaling, fit_encoding, visible_outputs
+from amiss.decide import (
+    AUTO_LEVEL,
+    discoveries,
+    drawn_scores,
+    p_values,
+    threshold_below,
+    threshold_for_share,
+)
+from amiss.design import Encoding, Scaling
 from amiss.errors import DataError, listed
-from amiss.estimators import fit_classifiers
 from amiss.evaluate.choose import Choice, choose_score
-from amiss.explain import Explainer
+from amiss.evidence import Evidence
+from amiss.explain import Explainer, Trained
 from amiss.explanation import Explanation
-from amiss.folds import Folds, averaged_over_copies, stratified_folds
-from amiss.missing import Expectations, base_rates
+from amiss.judge import Judge
 from amiss.model import (
-    ConditionalModel,
     Crossfit,
-    Fit,
     combined_log_odds,
     crossfit_share,
     errors,
-    fit_logistic,
     linear_twin,
     log_rho,
     rho,
 )
 from amiss.neighbors import NearestRows, Neighbors
-from amiss.parameters import STRENGTHS, check_parameters, permutation, positions_of, seed_of
+from amiss.parameters import STRENGTHS, check_parameters, positions_of
 from amiss.quality import output_quality, skills
-from amiss.scorer import Reference, Scorer, TrainingRows, found, space
+from amiss.scorer import Reference, Scorer, TrainingRows
 from amiss.scores import Score, contributions, scores
-from amiss.table import Floats, Mask, Matrix, Rows, Table
-from amiss.weights import Weighting, global_weights, mean_errors
-
-
-@dataclass
-class Evidence:
-    """What a fit knows of its rows before they are scored, in the order of their content.
-
-    The same evidence serves every ``score``, ``weighting``, ``crossfit``, ``exclude`` and ``contamination``.
-    """
-
-    order: Rows
-    content: Fingerprints
-    design: Matrix
-    Y: Floats
-    fit: Fit
-    token: object
-    found: tuple[NearestRows, Neighbors] | None = None
-    found_by: tuple[object, ...] = ()  # the settings of that search
+from amiss.table import Floats, Mask, Table
+from amiss.weights import Weighting, global_weights, mean_errors, steadied_local_weights
 
 
 class MCODE(BaseEstimator):  # type: ignore[misc]
@@ -90,7 +79,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         Whether a row's rho comes from models that saw the row (False, the paper's), did not (True),
         or from an average of both log-odds, in which the latter have this share; "half" is 0.5.
     n_neighbors : int, default=100
-        Size of the neighbourhood for local weights; capped at the rows there are.
+        Size of the neighbourhood for local weights; capped at the rows there are. With 0 every row has
+        the weights of all rows, and the detector can be saved without its rows.
     neighbor_space : {"joint", "inputs"}, default="joint"
         Whether neighbours are near in inputs and outputs, or in inputs alone.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
@@ -113,8 +103,15 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     exclude : sequence of output names or numbers, or float, default=None
         Outputs left out of the score; a float leaves out those whose skill is below it. They
         still serve as parents of the others.
-    contamination : float, default=0.01
-        The share of rows to flag.
+    contamination : float or "auto", default=0.01
+        The share of rows to flag. "auto" flags the rows of the fit that stand out from what their own
+        models would make, as ``fdr=0.2`` does, and new rows that score as high as those.
+    fdr : float, default=None
+        Flag so many rows that about this share of them, at most, is flagged by chance, instead of
+        ``contamination``. Rows of the fit are judged against outputs drawn from the models, which holds as
+        far as the models' probabilities do; new rows against rows held out of the fit (see
+        :meth:`calibrate`), which holds if clean new rows are like those. With it, and with "auto", rows
+        of the fit are scored by models that did not see them (``crossfit`` is then taken for True).
     random_state : int, RandomState, Generator or None, default=0
         Seeds the assignment of rows to folds; None is a new seed every time.
     n_jobs : int, default=-1
@@ -126,6 +123,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     ----------
     decision_scores_ : (n_rows,) the score of each training row
     threshold_, labels_ : rows above the threshold are flagged (1)
+    p_values_ : (n_rows,) how often outputs drawn from the models score as high; only with ``fdr`` or "auto"
+    calibration_ : what rows held out of the fit score; None before :meth:`calibrate`
     rho_ : (n_rows, n_outputs) probability of each observed value, NaN where it is missing
     weights_ : (n_outputs,), or (n_rows, n_outputs) for local weights
     score_ : the score used
@@ -168,7 +167,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         base_estimator: Any = None,
         scaling: Scaling = "rank",
         exclude: Sequence[str | int] | float | None = None,
-        contamination: float = 0.01,
+        contamination: float | Literal["auto"] = 0.01,
+        fdr: float | None = None,
         random_state: Any = 0,
         n_jobs: int = -1,
         verbose: bool | int = False,
@@ -188,6 +188,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.scaling = scaling
         self.exclude = exclude
         self.contamination = contamination
+        self.fdr = fdr
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -219,25 +220,17 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.input_names_, self.output_names_ = inputs.names, outputs.names
         self._named = inputs.named, outputs.named
 
-        # In the order of their content, so that nothing depends on the order rows came in.
-        content = contents(inputs.values, outputs.values, seed_of(self.random_state))
-        order = np.argsort(content, kind="stable")
-        inputs, outputs, content = inputs.take(order), outputs.take(order), content[order]
-
-        self._encoding = fit_encoding(inputs, self.scaling)
-        design, Y_sorted = self._encoding.transform(inputs), np.asarray(outputs.values)
-        fit = self._fit_models(design, Y_sorted, self._folds(Y_sorted))
-        if fit.out_of_fold is not None:
-            fit = replace(fit, out_of_fold=averaged_over_copies(fit.out_of_fold, content))
-        self._token = object()
-        return Evidence(order, content, design, Y_sorted, fit, self._token)
+        evidence = gathering.gather(self, inputs, outputs)
+        self._token = evidence.token
+        return evidence
 
     def score_rows(self, evidence: Evidence) -> MCODE:
         """Score the rows of what this detector gathered last, by its parameters as they are now."""
         check_parameters(self)
         if evidence.token is not self._token:
             raise ValueError("this detector has gathered other rows since; gather these again")
-        if self.crossfit and evidence.fit.out_of_fold is None:
+        share = 1.0 if self._judged_by_draws else crossfit_share(self.crossfit)
+        if share and evidence.fit.out_of_fold is None:
             raise ValueError("the rows were gathered without folds; gather them again with this crossfit")
         if self.score != "auto":
             self.choice_ = None
@@ -245,24 +238,100 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         if self.score == "auto" and chosen is None:
             raise ValueError("score='auto' is chosen by fit; name a score")
         self.score_: Score = self.score if chosen is None else chosen.best  # type: ignore[assignment]  # not "auto"
-        log_odds = combined_log_odds(evidence.fit, self.crossfit)
-        self._score_training_rows(evidence, log_odds)
-        self.threshold_ = threshold_for_share(self.decision_scores_, self.contamination)
-        self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
+        fit = evidence.fit
+        self._encoding, self._expectations = evidence.encoding, evidence.expectations
+        self._model, self._seed = fit.model, evidence.seed
+        self._strength, self._converged = fit.strength, fit.converged
+        unseen = fit.in_sample if fit.out_of_fold is None else fit.out_of_fold
+        self._error_levels = ErrorLevels.of(errors(unseen, evidence.Y), ~np.isnan(evidence.Y))
+        self.calibration_: Calibration | None = None
+        rows = TrainingRows(
+            design=evidence.design,
+            Y=evidence.Y,
+            place=np.argsort(evidence.order, kind="stable"),
+            content=evidence.content,
+            log_odds=combined_log_odds(fit, share),
+            fold_models=fit.fold_models if share else None,
+            share=share,
+        )
+        self._average = np.concatenate([np.ravel(evidence.design.mean(axis=0)), evidence.expectations.rates])
+        self._settle(rows, gathering.neighborhood(self, evidence) if self._has_neighbors else None)
+        return self
+
+    def calibrate(self, X: Any, Y: Any) -> MCODE:
+        """Find out how high rows score that the fit has not seen, so that new rows can be judged by it.
+
+        Give the rows of the fit: each is scored by a detector that is fitted anew without its fold, which
+        takes about four times as long as the fit. Or give other rows that are like those to come; they
+        are scored as they are, at once. Either may hold wrong rows; the p-values of new ones are then
+        larger, not smaller.
+
+        After it new rows have p-values, a detector with ``fdr`` can judge them, and with a share as
+        ``contamination`` the ``threshold_`` is the score that this share of unseen rows exceed.
+        """
+        inputs, outputs = self._matched(X, Y)
+        judge = self._judge()
+        content = judge.contents(inputs, outputs)
+        if np.array_equal(np.sort(content), self._content):
+            parts, probability = held_out(self, inputs, outputs, content)
+        else:
+            scored = judge.scored(inputs, outputs)
+            parts, probability = scored.contributions, scored.probability
+            if (scored.twins >= 0).all():
+                raise DataError("these rows were in the fit; give all its rows, or others")
+        values = np.asarray(outputs.values)
+        observed = ~np.isnan(values)
+        unlikely = np.where(observed, 1.0 - probability, 0.0)
+        self.calibration_ = Calibration.of(parts, unlikely, observed, self._scorer.included)
+        self._error_levels = self.calibration_.errors
+        if self.fdr is None and self.contamination != "auto":
+            self.threshold_ = threshold_for_share(self.calibration_.scores, self.contamination)
+            if self._has_rows:
+                self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
         return self
 
     def decision_function(self, X: Any, Y: Any) -> Floats:
         """Scores of new rows by the models, weights and neighbours of the fit.
 
-        A row of the training data is a new row here: it is its own nearest neighbour, and its rho
-        is that of models that saw it. Its score as a training row is in ``decision_scores_``.
+        The models have seen the rows of the fit, and would find them usual; a row that is the same as
+        one of them has the score it had in the fit (``decision_scores_``).
         """
         return scores(self.contributions(X, Y))
 
     def contributions(self, X: Any, Y: Any) -> Floats:
         """What each output adds to the score of each new row, ``(n_rows, n_outputs)``."""
-        scorer: Scorer = self._scorer
-        return scorer.contributions(*self._new_rows(X, Y))
+        return self._judge().scored(*self._matched(X, Y)).contributions
+
+    def judge(
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        fdr: float | None = None,
+        rate: float | None = None,
+        alerts: int | None = None,
+        against: Literal["rows", "models"] | None = None,
+    ) -> Batch:
+        """Score and flag a batch of new rows, and say what about it is unlike the fit.
+
+        Flagged is what the fit's threshold says or, with a detector that has ``fdr``, what passes that level
+        in this batch. ``fdr`` asks for another level, ``rate`` flags what this share of unseen rows would
+        exceed, ``alerts`` the so many most unusual rows of this batch.
+
+        A level is kept ``against`` rows held out of the fit (after :meth:`calibrate` the default) or outputs
+        drawn from the models. The former needs nothing but that clean new rows are like those, but finds
+        little if as many of those are wrong; the latter trusts the models' probabilities.
+        """
+        judge = self._judge()
+        rows = judge.scored(*self._matched(X, Y))
+        return judge.batch(rows, judge.cut(rows, fdr, rate, alerts, against))
+
+    def p_values(self, X: Any, Y: Any) -> Floats:
+        """How often rows the fit has not seen score as high as each new row; see :meth:`calibrate`."""
+        check_is_fitted(self)
+        if self.calibration_ is None:
+            raise DataError("p-values of new rows need rows held out of the fit; call calibrate(X, Y) after fit")
+        return self.calibration_.p_values(self.decision_function(X, Y))
 
     def explain(self, X: Any = None, Y: Any = None, *, row: int | None = None) -> Explanation:
         """Why a row has its score.
@@ -289,12 +358,22 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             if not isinstance(number, Integral) or isinstance(number, bool) or None not in (X, row):
                 raise TypeError("explain takes the number of a row of the fit, or X and Y of new rows")
             return next(self.explain_rows([int(number)]))
-        design, Y_new = self._new_rows(X, Y)
-        if row is None and len(Y_new) > 1:
-            raise ValueError(f"there are {len(Y_new)} rows; say which one: explain(X, Y, row=0)")
-        chosen = _row_number(row or 0, len(Y_new), "X has")
-        explanation = self._explainer().of_new(design[[chosen]], Y_new[[chosen]])
-        return replace(explanation, values=as_inputs(X).texts(chosen))
+        inputs, outputs = self._matched(X, Y)
+        if row is None and len(outputs) > 1:
+            raise ValueError(f"there are {len(outputs)} rows; say which one: explain(X, Y, row=0)")
+        chosen = np.array([_row_number(row or 0, len(outputs), "X has")])
+        explanation = next(self._explained_new(inputs.take(chosen), outputs.take(chosen)))
+        return replace(explanation, values=as_inputs(X).texts(int(chosen[0])))
+
+    def _explained_new(self, inputs: Table, outputs: Table) -> Iterator[Explanation]:
+        """Explanations of new rows; those of the fit as they are explained there."""
+        design, Y = self._encoding.transform(inputs), np.asarray(outputs.values)
+        judge, explainer = self._judge(), self._explainer()
+        for number, twin in enumerate(judge.twins(judge.contents(inputs, outputs))):
+            if twin >= 0 and self._has_rows:
+                yield replace(next(explainer.of_training([int(twin)])), label="This row", row=None)
+            else:
+                yield explainer.of_new(design[[number]], Y[[number]])
 
     def explain_rows(self, rows: Sequence[int]) -> Iterator[Explanation]:
         """Explanations of many rows of the fit, which is faster than one by one."""
@@ -306,9 +385,16 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self._explainer().suspects_of_training(self._row_numbers(rows))
 
+    def suspects_of_new(self, X: Any, Y: Any) -> Iterator[list[int]]:
+        """The same for new rows."""
+        place = {name: number for number, name in enumerate(self.output_names_)}
+        for explanation in self._explained_new(*self._matched(X, Y)):
+            yield [place[each.output] for each in explanation.suspects]
+
     def dependence(self) -> Floats | None:
         """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
         check_is_fitted(self)
+        self._row_numbers([0])
         design, Y = self._rows.design[:50], self._rows.Y[:50]
         linear = linear_twin(self._model, design, self._expectations.filled(design, Y))
         return None if linear is None else linear.coef[design.shape[1] :]
@@ -325,13 +411,25 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
 
     def predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
-        """1 for new rows above the threshold of the fit, else 0."""
-        return (self.decision_function(X, Y) > self.threshold_).astype(int)
+        """1 for new rows above the ``threshold_`` (with ``fdr`` that of their batch: :meth:`judge`), else 0."""
+        judge = self._judge()
+        rows = judge.scored(*self._matched(X, Y))
+        return (rows.scores > judge.cut(rows).threshold).astype(int)
 
     def fit_predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
         """Fit, and give ``labels_``."""
         labels: npt.NDArray[np.intp] = self.fit(X, Y).labels_
         return labels
+
+    def save(self, path: str | Path, *, rows: bool = True) -> None:
+        """Keep the detector in a file (mode 0600) that :func:`amiss.load` reads; nothing in it is ever executed.
+
+        With ``rows`` the file holds the rows of the fit, as local weights need them, and everything of the
+        detector works after loading. Without, it holds no row, but the columns' names, their categories
+        and up to 256 values of each column; it needs ``n_neighbors=0`` or a score without neighbours.
+        """
+        check_is_fitted(self)
+        state.save(self, Path(path), rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -343,77 +441,57 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    # How the fit goes about it.
+    # How rows of the fit are scored.
 
-    def _folds(self, Y: Floats) -> Folds | None:
-        choosing = self.base_estimator is None and len(set(self.strengths)) > 1
-        if not self.crossfit and not choosing:
-            return None
-        return stratified_folds(Y, min(self.cv, len(Y)))
+    @property
+    def _judged_by_draws(self) -> bool:
+        return self.fdr is not None or self.contamination == "auto"
 
-    def _fit_models(self, design: Matrix, Y: Floats, folds: Folds | None) -> Fit:
-        """Fit; where outputs are missing, first fit models of them on the inputs alone to fill them in."""
-        order = None if self.order is None else permutation(self.order, self.output_names_)
-        visible = visible_outputs(self.parents, Y.shape[1], order)
-        observed = ~np.isnan(Y)
-        self._expectations = Expectations(base_rates(Y))
-        if not observed.all() and visible.any():
-            filled = self._expectations.filled(design, Y)
-            first = self._fit_once(design, filled, observed, np.zeros_like(visible), folds)
-            self._expectations = Expectations(base_rates(Y), first.model)
-        fit = self._fit_once(design, self._expectations.filled(design, Y), observed, visible, folds)
-        self._model: ConditionalModel = fit.model
-        return fit
+    @property
+    def _has_neighbors(self) -> bool:
+        return self.score_ in ("flip", "lrw") and self.n_neighbors > 0
 
-    def _fit_once(
-        self,
-        design: Matrix,
-        filled: Floats,
-        observed: Mask,
-        visible: Mask,
-        folds: Folds | None,
-    ) -> Fit:
-        data = (design, filled, observed, visible)
-        n_outputs = filled.shape[1]
-        stages = progress.stages(self.verbose)
-        if self.base_estimator is not None:
-            with stages("fitting outputs", n_outputs) as advance:
-                return fit_classifiers(
-                    self.base_estimator,
-                    *data,
-                    folds,
-                    names=self.output_names_,
-                    n_jobs=self.n_jobs,
-                    progress=advance,
-                )
-        strengths = sorted(set(self.strengths))
-        with stages("fitting outputs", n_outputs * len(strengths)) as advance:
-            return fit_logistic(
-                *data,
-                strengths,
-                folds,
-                parent_penalty=self.parent_penalty,
-                n_jobs=self.n_jobs,
-                progress=advance,
-            )
-
-    def _score_training_rows(self, evidence: Evidence, log_odds: Floats) -> None:
-        """Weights, scores and quality of the rows of the fit, put back into the user's order."""
-        Y = evidence.Y
+    def _settle(self, rows: TrainingRows, found: tuple[NearestRows, Neighbors] | None) -> None:
+        """Weights, scores and quality of the rows of the fit, in the user's order; and who is flagged."""
+        Y, log_odds, back = rows.Y, rows.log_odds, rows.place
         observed = ~np.isnan(Y)
         included = self._included_outputs(log_odds, Y, observed)
+        self._rows, self._content = rows, rows.content
+        self._scorer = self._scorer_of(log_odds, Y, included, found)
+        reference = self._scorer.reference
         self.__dict__.pop("neighbor_recall_", None)  # of an earlier fit
-        row_errors = errors(log_odds, Y)
+        if reference is not None:
+            self.neighbor_recall_ = reference.nearest.recall
+        weights = self._scorer.weights(None if reference is None else reference.neighbors)
+        self.output_quality_ = output_quality(
+            self.output_names_, self._strength, self._converged, log_odds, Y, observed, weights, included
+        )
+        self.contributions_ = contributions(log_rho(log_odds, Y), weights, observed, included, self.score_)[back]
+        self.decision_scores_ = self._training_scores = scores(self.contributions_)
+        self._flag(weights)
+        self.weights_ = weights if weights.ndim == 1 else weights[back]
+        del weights  # these arrays are as large as the table, and there are enough of them
+        self.rho_ = np.where(observed, rho(log_odds, Y), np.nan)[back]
+
+    def _scorer_of(
+        self, log_odds: Floats, Y: Floats, included: Mask, found: tuple[NearestRows, Neighbors] | None
+    ) -> Scorer:
+        observed, row_errors = ~np.isnan(Y), errors(log_odds, Y)
         everywhere, reference = None, None
-        if self.score_ == "prod":
+        if found is not None:
+            reference = Reference(*found, row_errors, observed, mean_errors(row_errors, observed))
+        elif self.score_ == "prod":
             everywhere = np.ones(Y.shape[1])
-        elif self.score_ == "rw":
-            everywhere = global_weights(row_errors, observed, self.weighting)
+        elif self.score_ == "flip":
+            nobody = np.empty((1, 0), dtype=np.intp)
+            means = mean_errors(row_errors, observed)
+            everywhere = steadied_local_weights(row_errors, observed, nobody, means)[0]
         else:
-            nearest, near = self._found(evidence)
-            reference = Reference(nearest, near, row_errors, observed, mean_errors(row_errors, observed))
-            self.neighbor_recall_ = nearest.recall
-        self._scorer = Scorer(
+            everywhere = global_weights(row_errors, observed, self.weighting)
+        return self._new_scorer(included, everywhere, reference)
+
+    def _new_scorer(self, included: Mask, everywhere: Floats | None, reference: Reference | None) -> Scorer:
+        return Scorer(
             model=self._model,
             expectations=self._expectations,
             score=self.score_,
@@ -426,25 +504,19 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        weights = self._scorer.weights(None if reference is None else reference.neighbors)
-        self.output_quality_ = output_quality(
-            self.output_names_, evidence.fit, log_odds, Y, observed, weights, included
-        )
-        back = np.argsort(evidence.order, kind="stable")
-        self._rows = TrainingRows(
-            design=evidence.design,
-            Y=Y,
-            place=back,
-            content=evidence.content,
-            fold_models=evidence.fit.fold_models if self.crossfit else None,
-            share=crossfit_share(self.crossfit),
-            average=np.concatenate([np.ravel(evidence.design.mean(axis=0)), self._expectations.rates]),
-        )
-        self.contributions_ = contributions(log_rho(log_odds, Y), weights, observed, included, self.score_)[back]
-        self.decision_scores_ = scores(self.contributions_)
-        self.weights_ = weights if weights.ndim == 1 else weights[back]
-        del weights  # these arrays are as large as the table, and there are enough of them
-        self.rho_ = np.where(observed, rho(log_odds, Y), np.nan)[back]
+
+    def _flag(self, weights: Floats) -> None:
+        """The threshold for rows of the fit, and who is above it."""
+        found = self.decision_scores_
+        self.__dict__.pop("p_values_", None)
+        if self._judged_by_draws:
+            drawn = drawn_scores(self._scorer, self._rows.log_odds, self._rows.Y, weights, self._seed)
+            self.p_values_ = p_values(found, drawn)
+            level = AUTO_LEVEL if self.fdr is None else self.fdr
+            self.threshold_ = threshold_below(found, discoveries(self.p_values_, level))
+        else:
+            self.threshold_ = threshold_for_share(found, float(self.contamination))
+        self.labels_ = (found > self.threshold_).astype(int)
 
     def _included_outputs(self, log_odds: Floats, Y: Floats, observed: Mask) -> Mask:
         included = np.ones(Y.shape[1], dtype=bool)
@@ -459,44 +531,65 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
                 raise DataError("exclude names every output; leave at least one")
         return included
 
-    # Neighbours and new rows.
+    # New rows.
 
-    def _found(self, evidence: Evidence) -> tuple[NearestRows, Neighbors]:
-        """Who is near whom among the rows of the fit; found once."""
-        settings = self.n_neighbors, self.neighbor_space, self.neighbor_search
-        if evidence.found is None or evidence.found_by != settings:
-            filled = self._expectations.filled(evidence.design, evidence.Y)
-            rows = space(evidence.design, filled, self.neighbor_space)
-            nearest = row_search(rows, self.neighbor_search, self.n_neighbors, self.n_jobs)
-            near = found(nearest, self.n_neighbors, None, self.n_jobs, self.verbose)
-            evidence.found, evidence.found_by = (nearest, near), settings
-        return evidence.found
+    @property
+    def _has_rows(self) -> bool:
+        """Whether the rows of the fit are here; a model may have been saved without them."""
+        return hasattr(self, "_rows")
+
+    def _matched(self, X: Any, Y: Any) -> tuple[Table, Table]:
+        """New rows with the columns of the fit, in their order."""
+        check_is_fitted(self)
+        inputs = matched(as_inputs(X), self.input_names_, "x", self._named[0])
+        outputs = as_outputs(Y, self.output_names_, self._label_lists)
+        outputs = matched(outputs, self.output_names_, "y", self._named[1])
+        refuse_unequal_lengths(inputs, outputs)
+        return inputs, outputs
+
+    def _judge(self) -> Judge:
+        check_is_fitted(self)
+        return Judge(
+            scorer=self._scorer,
+            encoding=self._encoding,
+            seed=self._seed,
+            content=self._content,
+            trained=self._trained(),
+            training_scores=self._training_scores,
+            threshold=self.threshold_,
+            level=self.fdr,
+            calibration=self.calibration_,
+            error_levels=self._error_levels,
+            output_names=self.output_names_,
+        )
+
+    def _trained(self) -> Trained | None:
+        return Trained(self._rows, self.contributions_, self.rho_, self.weights_) if self._has_rows else None
+
+    # Explanations.
 
     def _row_numbers(self, rows: Sequence[int]) -> list[int]:
+        if not self._has_rows:
+            raise DataError("this model was saved without the rows of the fit; only new rows can be explained")
         return [_row_number(row, len(self.decision_scores_), "the fit had") for row in rows]
 
     def _explainer(self) -> Explainer:
         encoding: Encoding = self._encoding
         return Explainer(
             scorer=self._scorer,
-            rows=self._rows,
             input_names=self.input_names_,
             output_names=self.output_names_,
             source=encoding.sources,
-            contributions=self.contributions_,
-            probability=self.rho_,
-            weights=self.weights_,
+            average=self._average,
+            training_scores=self._training_scores,
             threshold=self.threshold_,
+            trained=self._trained(),
         )
 
-    def _new_rows(self, X: Any, Y: Any) -> tuple[Matrix, Floats]:
-        check_is_fitted(self)
-        inputs = matched(as_inputs(X), self.input_names_, "x", self._named[0])
-        outputs = as_outputs(Y, self.output_names_, self._label_lists)
-        outputs = matched(outputs, self.output_names_, "y", self._named[1])
-        refuse_unequal_lengths(inputs, outputs)
-        encoding: Encoding = self._encoding
-        return encoding.transform(inputs), np.asarray(outputs.values)
+
+def load(path: str | Path) -> MCODE:
+    """The detector that :meth:`MCODE.save` kept; a file that is damaged, altered or no model is refused."""
+    return state.load(MCODE(), Path(path))
 
 
 def _row_number(row: int, n_rows: int, whose: str) -> int:

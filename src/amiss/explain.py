@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -77,22 +76,37 @@ def _ordered_suspects(case: _Case, if_changed: dict[int, _Changed]) -> list[int]
 
 
 @dataclass(frozen=True)
-class Explainer:
-    """Explains rows by what a fit has left behind.
+class Trained:
+    """The training rows, and what they scored: the arrays are in the user's order."""
 
-    ``source[c]`` is the input that column c of the design comes from; ``contributions``, ``probability``
-    and ``weights`` are those of the training rows, in the user's order.
-    """
-
-    scorer: Scorer
     rows: TrainingRows
-    input_names: tuple[str, ...]
-    output_names: tuple[str, ...]
-    source: Rows
     contributions: Floats
     probability: Floats
     weights: Floats
+
+
+@dataclass(frozen=True)
+class Explainer:
+    """Explains rows by what a fit has left behind.
+
+    ``source[c]`` is the input that column c of the design comes from, ``average`` the average training row
+    and ``training_scores`` what they scored, by which a row is ranked. Without the training rows
+    (``trained``) only new rows can be explained, and there are no neighbours.
+    """
+
+    scorer: Scorer
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    source: Rows
+    average: Floats
+    training_scores: Floats
     threshold: float
+    trained: Trained | None
+
+    @property
+    def _known(self) -> Trained:
+        assert self.trained is not None
+        return self.trained
 
     def of_training(self, numbers: Sequence[int]) -> Iterator[Explanation]:
         """Explanations of training rows, by the user's numbers."""
@@ -132,8 +146,10 @@ class Explainer:
         return self._explanation(case, self._if_changed([case])[0])
 
     def _trained(self, number: int) -> _Case:
-        position = int(self.rows.place[number])
-        design, Y = self.rows.design[[position]], self.rows.Y[[position]]
+        trained = self._known
+        rows, weights = trained.rows, trained.weights
+        position = int(rows.place[number])
+        design, Y = rows.design[[position]], rows.Y[[position]]
         reference = self.scorer.reference
         return _Case(
             number=number,
@@ -141,11 +157,11 @@ class Explainer:
             design=design,
             Y=Y[0],
             filled=self.scorer.expectations.filled(design, Y)[0],
-            probability=self.probability[number],
-            shares=self.contributions[number],
-            weights=self.weights if self.weights.ndim == 1 else self.weights[number],
+            probability=trained.probability[number],
+            shares=trained.contributions[number],
+            weights=weights if weights.ndim == 1 else weights[number],
             neighbors=None if reference is None else reference.neighbors[position],
-            model=self.rows.model_of(position, self.scorer.model),
+            model=rows.model_of(position, self.scorer.model),
         )
 
     def _if_changed(self, cases: list[_Case]) -> list[dict[int, _Changed]]:
@@ -182,7 +198,7 @@ class Explainer:
     def _stacked(self, cases: list[_Case]) -> Matrix:
         if cases[0].position is None:
             return cases[0].design[np.zeros(len(cases), dtype=np.intp)]
-        return self.rows.design[[case.position for case in cases]]
+        return self._known.rows.design[[case.position for case in cases]]
 
     def _explanation(self, case: _Case, if_changed: dict[int, _Changed]) -> Explanation:
         score = float(scores(case.shares[None])[0])
@@ -225,22 +241,18 @@ class Explainer:
             threshold=self.threshold,
             flagged=score > self.threshold,
             rank=self._rank(case, score),
-            n_rows=len(self.contributions),
+            n_rows=len(self.training_scores),
             outputs=tuple(outputs),
             n_suspects=len(suspects),
             neighbor_space=self.scorer.neighbor_space,
-            neighbors=None if case.neighbors is None else tuple(self.rows.order[case.neighbors].tolist()),
+            neighbors=None if case.neighbors is None else tuple(self._known.rows.order[case.neighbors].tolist()),
             left_out=self._left_out(case, linear),
             observed={self.output_names[i]: int(case.Y[i]) for i in np.flatnonzero(~np.isnan(case.Y))},
         )
 
-    @cached_property
-    def _training_scores(self) -> Floats:
-        return scores(self.contributions)
-
     def _rank(self, case: _Case, score: float) -> int:
         """Its place in the ranked list, where ties stay in row order."""
-        ranked = self._training_scores
+        ranked = self.training_scores
         earlier = 0 if case.number is None else int((ranked[: case.number] == score).sum())
         return int((ranked > score).sum()) + earlier + 1
 
@@ -248,12 +260,12 @@ class Explainer:
         """How many neighbours have each output's value, and how many show it."""
         if case.neighbors is None:
             return None, None
-        near = self.rows.Y[case.neighbors]
+        near = self._known.rows.Y[case.neighbors]
         return (near == case.Y).sum(axis=0), (~np.isnan(near)).sum(axis=0)
 
     def _grounds(self, case: _Case, model: LinearModel, i: int) -> Grounds:
         coef, n_columns = model.coef[:, i], case.design.shape[1]
-        mean = self.rows.average
+        mean = self.average
         row = case.design.toarray()[0] if hasattr(case.design, "toarray") else case.design[0]
         of_columns = coef[:n_columns] * (row - mean[:n_columns])
         return Grounds(

@@ -26,26 +26,51 @@ def refuse_bad_place(path: Path, inputs: tuple[str, ...] = ()) -> None:
 
 
 def _temporary(path: Path) -> tuple[int, str]:
-    try:
+    with _named(path):
         return tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What the system refuses is said of ``path``, not of a temporary file, nor of no file at all."""
+    try:
+        yield
     except OSError as error:
+        if error.errno is None:
+            raise
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 @contextmanager
-def whole_or_nothing(path: Path) -> Iterator[IO[bytes]]:
-    """A temporary file beside ``path`` that takes its name once everything is on the disk."""
+def whole_or_nothing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
+    """A temporary file beside ``path`` that takes its name once everything is on the disk.
+
+    ``mode`` are its permissions, by default what any new file would have.
+    """
     handle, temporary = _temporary(path)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
+        with _named(path):
+            with os.fdopen(handle, "w+b") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(temporary).chmod(0o666 & ~_umask() if mode is None else mode)
+            Path(temporary).replace(path)
+            _sync_folder(path.absolute().parent)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """The new name is on the disk too; where a system cannot do that, it does so in its own time."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:

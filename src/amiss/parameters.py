@@ -39,10 +39,9 @@ def check_parameters(detector: MCODE) -> None:
         raise ValueError(
             f"crossfit must be True, False, 'half' or a share between 0 and 1; got {detector.crossfit!r}"
         )
-    if not 0 < detector.contamination <= 0.5:
-        raise ValueError(f"contamination must be above 0 and at most 0.5; got {detector.contamination!r}")
-    if not isinstance(detector.n_neighbors, Integral) or detector.n_neighbors < 1:
-        raise ValueError(f"n_neighbors must be a whole number, at least 1; got {detector.n_neighbors!r}")
+    check_decision(detector)
+    if not isinstance(detector.n_neighbors, Integral) or detector.n_neighbors < 0:
+        raise ValueError(f"n_neighbors must be a whole number, at least 0; got {detector.n_neighbors!r}")
     if not isinstance(detector.cv, Integral) or not 2 <= detector.cv <= 100:
         raise ValueError(f"cv must be a whole number between 2 and 100; got {detector.cv!r}")
     if detector.order is not None and detector.parents != "chain":
@@ -57,6 +56,17 @@ def check_parameters(detector: MCODE) -> None:
         raise ValueError(
             "base_estimator must have predict_proba; wrap it in CalibratedClassifierCV to give it one"
         )
+
+
+def check_decision(detector: MCODE) -> None:
+    """How rows are flagged: by a share, "auto", or a false-discovery level."""
+    share, level = detector.contamination, detector.fdr
+    if share != "auto" and not (isinstance(share, Real) and 0 < share <= 0.5):
+        raise ValueError(f"contamination must be above 0 and at most 0.5, or 'auto'; got {share!r}")
+    if level is not None and not (isinstance(level, Real) and 0 < level < 1):
+        raise ValueError(f"fdr must be a level between 0 and 1, or None; got {level!r}")
+    if (level is not None or share == "auto") and not detector.crossfit:
+        raise ValueError("fdr and contamination='auto' need models that did not see a row; crossfit is False")
 
 
 def seed_of(random_state: Any) -> int:

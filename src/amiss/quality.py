@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from amiss.model import Fit, errors, log_rho
+from amiss.model import errors, log_rho
 from amiss.table import Floats, Mask
 
 
@@ -101,7 +101,8 @@ def skills(log_odds: Floats, Y: Floats, observed: Mask) -> tuple[Floats, Floats,
 
 def output_quality(
     names: tuple[str, ...],
-    fit: Fit,
+    strength: Floats,
+    converged: Mask,
     log_odds: Floats,
     Y: Floats,
     observed: Mask,
@@ -116,8 +117,8 @@ def output_quality(
         name=names,
         observed=observed.sum(axis=0),
         prevalence=np.where(observed, Y, 0.0).sum(axis=0) / count,
-        strength=fit.strength,
-        converged=fit.converged,
+        strength=strength,
+        converged=converged,
         mean_error=error.sum(axis=0) / count,
         brier=(error**2).sum(axis=0) / count,
         log_loss=loss,

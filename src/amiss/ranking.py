@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from amiss.dataset import Dataset
-from amiss.table import Origin, Rows
+from amiss.table import Floats, Mask, Origin, Rows
 
 if TYPE_CHECKING:
+    from amiss.batch import Batch
     from amiss.detector import MCODE
 
 EXPLAINED = 1000  # flagged rows whose suspects are found; beyond, the largest shares have to do
@@ -42,12 +43,22 @@ class RankedRow:
     score: float
     flagged: bool
     reasons: tuple[Reason, ...]
+    p_value: float | None = None
+    in_fit: bool | None = None  # of new rows: whether the fit has seen it
 
 
-def flagged_suspects(detector: MCODE, order: Rows) -> dict[int, list[int]]:
-    """The suspects of the flagged rows among ``order``, of the first ``EXPLAINED`` of them."""
-    flagged = [int(row) for row in order[:EXPLAINED] if detector.labels_[row]]
-    return dict(zip(flagged, detector.suspects(flagged), strict=True))
+@dataclass(frozen=True)
+class _Judged:
+    """Rows with what a detector says of them; ``suspects`` gives those of some rows, in their order."""
+
+    scores: Floats
+    flagged: Mask
+    contributions: Floats
+    probability: Floats
+    output_names: tuple[str, ...]
+    suspects: Callable[[list[int]], Iterator[list[int]]]
+    p_values: Floats | None
+    in_fit: Mask | None
 
 
 def ranked_rows(
@@ -58,11 +69,61 @@ def ranked_rows(
     ``data`` is what it was fitted to, ``n_reasons`` how many outputs a row names at most: those with the
     largest shares, in flagged rows the suspects of the explanation first.
     """
-    observed = np.asarray(data.Y, dtype=float)
-    order = np.argsort(-detector.decision_scores_, kind="stable")[:n_rows]
-    suspects = flagged_suspects(detector, order)
+    judged = _Judged(
+        scores=detector.decision_scores_,
+        flagged=detector.labels_ == 1,
+        contributions=detector.contributions_,
+        probability=detector.rho_,
+        output_names=detector.output_names_,
+        suspects=detector.suspects,
+        p_values=getattr(detector, "p_values_", None),
+        in_fit=None,
+    )
+    return _ranked(judged, data, np.asarray(data.Y, dtype=float), n_reasons, n_rows)
+
+
+def ranked_batch(
+    detector: MCODE, batch: Batch, data: Dataset, n_reasons: int = 3, n_rows: int | None = None
+) -> Iterator[RankedRow]:
+    """The same for new rows, which ``detector`` has judged."""
+
+    def suspects(rows: list[int]) -> Iterator[list[int]]:
+        return detector.suspects_of_new(data.X[rows], data.Y[rows])
+
+    judged = _Judged(
+        scores=batch.scores,
+        flagged=batch.flagged,
+        contributions=batch.contributions,
+        probability=batch.probability,
+        output_names=detector.output_names_,
+        suspects=suspects,
+        p_values=batch.p_values,
+        in_fit=batch.in_fit >= 0,
+    )
+    place = {name: column for column, name in enumerate(data.Y.names)}
+    observed = np.asarray(data.Y, dtype=float)[:, [place[name] for name in detector.output_names_]]
+    return _ranked(judged, data, observed, n_reasons, n_rows)
+
+
+def flagged_suspects(detector: MCODE, order: Rows) -> dict[int, list[int]]:
+    """The suspects of the flagged rows of the fit among ``order``, of the first ``EXPLAINED`` of them."""
+    return _suspects(order, detector.labels_ == 1, detector.suspects)
+
+
+def _suspects(
+    order: Rows, flagged: Mask, suspects: Callable[[list[int]], Iterator[list[int]]]
+) -> dict[int, list[int]]:
+    some = [int(row) for row in order[:EXPLAINED] if flagged[row]]
+    return dict(zip(some, suspects(some), strict=True)) if some else {}
+
+
+def _ranked(
+    judged: _Judged, data: Dataset, observed: Floats, n_reasons: int, n_rows: int | None
+) -> Iterator[RankedRow]:
+    order = np.argsort(-judged.scores, kind="stable")[:n_rows]
+    suspects = _suspects(order, judged.flagged, judged.suspects)
     for rank, row in enumerate(order, start=1):
-        parts = detector.contributions_[row]
+        parts = judged.contributions[row]
         first = suspects.get(int(row), [])
         rest = [int(i) for i in np.argsort(-parts, kind="stable")[: n_reasons + len(first)] if i not in first]
         largest = [i for i in [*first, *rest][:n_reasons] if parts[i] > 0]
@@ -71,17 +132,19 @@ def ranked_rows(
             row=int(row) + 1,
             id=None if data.ids is None else data.ids[row],
             place={} if data.Y.origin is None else _place(data.Y.origin, row),
-            score=float(detector.decision_scores_[row]),
-            flagged=bool(detector.labels_[row]),
+            score=float(judged.scores[row]),
+            flagged=bool(judged.flagged[row]),
             reasons=tuple(
                 Reason(
-                    output=detector.output_names_[i],
+                    output=judged.output_names[i],
                     observed=int(observed[row, i]),
-                    probability=float(detector.rho_[row, i]),
+                    probability=float(judged.probability[row, i]),
                     share=float(parts[i]),
                 )
                 for i in largest
             ),
+            p_value=None if judged.p_values is None else float(judged.p_values[row]),
+            in_fit=None if judged.in_fit is None else bool(judged.in_fit[row]),
         )
 
 

@@ -49,11 +49,10 @@ class Scorer:
     n_jobs: int | None
     verbose: bool | int
 
-    def contributions(self, design: Matrix, Y: Floats) -> Floats:
-        """What each output adds to the score of each new row."""
+    def grounds(self, design: Matrix, Y: Floats) -> tuple[Floats, Floats]:
+        """Log-odds and weights of new rows, which make their scores."""
         filled = self.expectations.filled(design, Y)
-        log_odds = self.model.log_odds(design, filled)
-        return self.parts(log_odds, Y, self.weights(self.neighbors(design, filled)))
+        return self.model.log_odds(design, filled), self.weights(self.neighbors(design, filled))
 
     def parts(self, log_odds: Floats, Y: Floats, weights: Floats) -> Floats:
         """What each output adds to the score, by its log-odds and weights."""
@@ -95,17 +94,16 @@ class Scorer:
 class TrainingRows:
     """The rows of a fit in the order of their content; the user's row n stands at ``place[n]``.
 
-    ``share`` is the share that models which did not see a row have in its log-odds; ``average`` is
-    the average row, its inputs as the models see them and its outputs.
+    ``share`` is the share that models which did not see a row have in its ``log_odds``. ``content`` rises.
     """
 
     design: Matrix
     Y: Floats
     place: Rows
     content: Fingerprints
+    log_odds: Floats
     fold_models: FoldModels | None
     share: float
-    average: Floats
 
     @cached_property
     def order(self) -> Rows:

@@ -16,7 +16,9 @@ from amiss.cli.demo import demo
 from amiss.cli.evaluate import evaluate
 from amiss.cli.explain import explain
 from amiss.cli.find import find
+from amiss.cli.fit import fit
 from amiss.cli.reproduce import reproduce
+from amiss.cli.score import score
 from amiss.errors import DataError, MissingDependencyError
 
 BAD_INPUT, OUR_TROUBLE = 2, 1
@@ -34,12 +36,16 @@ def cli() -> None:
     amiss find records.csv --outputs 'tag_*'         print the most unusual rows
     amiss find records.csv --outputs 'tag_*' -o found.csv --report report.html
     amiss explain records.csv 17 --outputs 'tag_*'   why a row is unusual
+    amiss fit records.csv --outputs 'tag_*' -o model.amiss    keep a model,
+    amiss score model.amiss today.csv                         and score new rows with it
     amiss evaluate records.csv --outputs 'tag_*'     what precision to expect
     """
 
 
 cli.add_command(find)
 cli.add_command(explain)
+cli.add_command(fit)
+cli.add_command(score)
 cli.add_command(demo)
 cli.add_command(evaluate)
 cli.add_command(reproduce)

@@ -48,13 +48,14 @@ def demo(save: str | None, report: str | None, seed: int) -> None:
 
 def _print(detector: MCODE, tagged: TaggedDigits) -> None:
     from amiss.cli.terminal import top_table
+    from amiss.ranking import ranked_rows
 
     data, n_false = tagged.data, len(tagged.falsified)
     click.echo(
         f"{len(data)} pictures of handwritten digits with {len(data.output_names)} tags each; "
         f"in {n_false} of them one tag was falsified."
     )
-    click.echo(top_table(detector, data, 10, 1))
+    click.echo(top_table(list(ranked_rows(detector, data, 1, 10))))
     click.echo("\nThe first of them:\n")
     click.echo(_pictures(detector, tagged))
     click.echo("\n" + _verdict(detector, tagged))

@@ -25,17 +25,36 @@ def _share_or_word(context: click.Context, option: click.Parameter, text: str) -
     return share
 
 
+def _rate(context: click.Context, option: click.Parameter, text: str | None) -> Any:
+    """What ``contamination`` takes; None if nothing was asked for."""
+    if text is None or text == "auto":
+        return text
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 0.5:
+        raise click.BadParameter("must be a share above 0 and at most 0.5, or auto")
+    return share
+
+
 _OPTIONS = (
     click.option(
         "--rate",
-        type=click.FloatRange(0, 0.5, min_open=True),
-        default=0.01,
-        show_default=True,
         metavar="SHARE",
-        help="Share of the rows to flag.",
+        callback=_rate,
+        help="Share of the rows to flag; auto flags what stands out from what the models would make.  "
+        "[default: 0.01]",
     ),
     click.option(
         "--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate."
+    ),
+    click.option(
+        "--fdr",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="LEVEL",
+        help="Flag as many rows as keep the share of false ones at this level, instead of --rate. It holds "
+        "as far as the models' probabilities do (new rows, with amiss score: if clean ones are like the fit's).",
     ),
     click.option(
         "--score",
@@ -86,11 +105,11 @@ _OPTIONS = (
     ),
     click.option(
         "--neighbors",
-        type=click.IntRange(1),
+        type=click.IntRange(0),
         default=100,
         show_default=True,
         metavar="K",
-        help="Size of the neighbourhood for flip and lrw.",
+        help="Size of the neighbourhood for flip and lrw; 0 gives every row the weights of all rows.",
     ),
     click.option(
         "--neighbor-space",
@@ -134,6 +153,15 @@ def refuse_contradictions(options: dict[str, Any]) -> None:
     """Before anything is read."""
     if options["exclude"] and options["min_skill"] is not None:
         raise click.UsageError("--exclude and --min-skill cannot be combined")
+    refuse_two_cuts(options)
+    if not options["crossfit"] and (options["fdr"] is not None or options["rate"] == "auto"):
+        raise click.UsageError("--fdr and --rate auto need models that did not see a row; leave out --crossfit no")
+
+
+def refuse_two_cuts(options: dict[str, Any]) -> None:
+    """There is one threshold, so one way to find it."""
+    if sum(options[name] is not None for name in ("rate", "alerts", "fdr")) > 1:
+        raise click.UsageError("--rate, --alerts and --fdr each say where to cut; give one of them")
 
 
 def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
@@ -141,7 +169,7 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
     from amiss.detector import MCODE
     from amiss.errors import DataError
 
-    share = options["rate"]
+    share = 0.01 if options["rate"] is None else options["rate"]
     if options["alerts"] is not None:
         if options["alerts"] > len(data) / 2:
             raise DataError(f"--alerts {options['alerts']} is more than half of the {len(data)} rows")
@@ -159,6 +187,7 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
         parent_penalty=options["parent_penalty"],
         exclude=_named(options["exclude"], data.output_names, "--exclude") or options["min_skill"],
         contamination=share,
+        fdr=options["fdr"],
         random_state=options["seed"],
         n_jobs=options["jobs"],
         verbose=not options.get("quiet") and sys.stderr.isatty(),

@@ -9,7 +9,7 @@ import click
 
 from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions
 from amiss.cli.pipes import readers_may_leave
-from amiss.cli.reading import read_table, reading_options
+from amiss.cli.reading import read_like, read_table, reading_options
 
 if TYPE_CHECKING:
     from amiss.dataset import Dataset
@@ -28,21 +28,33 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     """Say why a row of FILE has its score: which output is suspicious, what was expected, and why.
 
     ROW is the row's number, counted from 1 as in the list of amiss find, or with --id its id (or, if no row
-    has that id, its number). FILE is read and fitted as by amiss find, so give the same options.
+    has that id, its number). FILE is read and fitted as by amiss find, so give the same options; or name a model
+    first, that amiss fit has made, which then explains the row of FILE and needs no options.
 
     \b
     amiss explain photos.csv 477 --outputs 'tag_*'
     amiss explain photos.csv IMG_0477 --outputs 'tag_*' --id photo
+    amiss explain photos.amiss new-photos.csv IMG_0512     by a model of amiss fit
     """  # fmt: skip
     import json
 
+    from amiss.detector import load
     from amiss.text import called
 
     refuse_contradictions(options)
-    data = read_table(files, options)
-    number = _number(row, data)
-    detector = detector_of(data, options).fit(data.X, data.Y)
-    explanation = replace(detector.explain(number), label=called(number, data.ids), values=data.X.texts(number))
+    by_model = files[0].endswith(".amiss")
+    if by_model and len(files) == 1:
+        raise click.UsageError("name the file with the row too: amiss explain MODEL FILE ROW")
+    if by_model:
+        detector = load(files[0])
+        data = read_like(detector, files[1:], options)
+        number = _number(row, data)
+        explanation = detector.explain(data.X, data.Y, row=number)
+    else:
+        data = read_table(files, options)
+        number = _number(row, data)
+        explanation = detector_of(data, options).fit(data.X, data.Y).explain(number)
+    explanation = replace(explanation, label=called(number, data.ids), values=data.X.texts(number))
     with readers_may_leave():
         if options["as_json"]:
             plain = explanation.to_dict() | {"row": number + 1}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions
+from amiss.cli.listing import list_options
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_table, reading_options
 
@@ -19,17 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @reading_options
-@click.option(
-    "-o",
-    "--output",
-    metavar="OUT",
-    help="Ranked list of all rows: .csv, .parquet or .jsonl; - is standard output.",
-)
-@click.option(
-    "--output-format",
-    type=click.Choice(["csv", "parquet", "jsonl"]),
-    help="Format of the list, where the suffix does not tell.",
-)
+@list_options
 @click.option("--report", metavar="HTML", help="A report to look at and to hand on: one HTML file.")
 @click.option(
     "--report-rows",
@@ -38,20 +29,6 @@ if TYPE_CHECKING:
     show_default=True,
     metavar="N",
     help="How many rows of the report carry an explanation.",
-)
-@click.option(
-    "--reasons",
-    type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    metavar="K",
-    help="How many outputs a row of the list names.",
-)
-@click.option(
-    "--top",
-    type=click.IntRange(0),
-    metavar="N",
-    help="How many rows to print.  [default: 10, or as many as --alerts]",
 )
 @detector_options
 @click.option("--quality", is_flag=True, help="Also print how good the model of each output is.")
@@ -71,6 +48,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     zcat today.csv.gz | amiss find - --outputs last:14 -o - | head
     """  # fmt: skip
     from amiss.cli import output
+    from amiss.ranking import ranked_rows
 
     refuse_contradictions(options)
     if options["output"] == "-" and options["as_json"]:
@@ -88,7 +66,8 @@ def find(files: tuple[str, ...], **options: Any) -> None:
         _report(detector, data, files, options)
     with readers_may_leave():
         if target is not None:
-            output.write(target, detector, data, options["reasons"])
+            n_reasons = min(options["reasons"], len(detector.output_names_))
+            output.write(target, ranked_rows(detector, data, n_reasons), n_reasons)
         if not options["quiet"]:
             _print(detector, data, target, options)
 
@@ -96,17 +75,19 @@ def find(files: tuple[str, ...], **options: Any) -> None:
 def _print(detector: MCODE, data: Dataset, target: Target | None, options: dict[str, Any]) -> None:
     """What a person or a program reads, beside the list; on standard error if the list has the other."""
     from amiss.cli import terminal
+    from amiss.ranking import ranked_rows
 
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
+    rows = list(ranked_rows(detector, data, options["reasons"], top)) if top else []
     to_stdout = target is not None and target.is_stdout
     if options["as_json"]:
-        click.echo(terminal.as_json(detector, data, top, options["reasons"], options["quality"]))
+        click.echo(terminal.as_json(detector, data, rows, options["quality"]))
         return
     if to_stdout and detector.choice_ is not None:
         click.echo(f"Score: {detector.choice_.why}.", err=True)
     if not to_stdout:
         click.echo(terminal.summary(detector, data))
-        click.echo(terminal.top_table(detector, data, top, options["reasons"]))
+        click.echo(terminal.top_table(rows))
     if options["quality"]:
         click.echo(terminal.quality_table(detector), err=to_stdout)
     if target is not None and not to_stdout:

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from amiss.dataset import Dataset
-from amiss.detector import MCODE
 from amiss.errors import DataError
 from amiss.files import refuse_bad_place, whole_or_nothing
-from amiss.ranking import RankedRow, ranked_rows
+from amiss.ranking import RankedRow
 from amiss.readers.parquet import require_pyarrow
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -48,10 +46,8 @@ class Target:
         return cls(path, kind)
 
 
-def write(target: Target, detector: MCODE, data: Dataset, n_reasons: int) -> None:
-    """Write one line a row, most unusual first."""
-    n_reasons = min(n_reasons, len(detector.output_names_))
-    rows = ranked_rows(detector, data, n_reasons)
+def write(target: Target, rows: Iterator[RankedRow], n_reasons: int) -> None:
+    """Write one line a row, most unusual first; ``n_reasons`` is how many outputs a row names at most."""
     writers: dict[str, Callable[..., None]] = {
         "csv": _write_csv,
         "jsonl": _write_jsonl,
@@ -66,7 +62,7 @@ def record(row: RankedRow) -> dict[str, Any]:
     result: dict[str, Any] = {"rank": row.rank, "row": row.row, **row.place}
     if row.id is not None:
         result["id"] = row.id
-    result |= {"score": _rounded(row.score), "flagged": row.flagged}
+    result |= {"score": _rounded(row.score), "flagged": row.flagged, **_judgement(row)}
     result["outputs"] = [
         {
             "output": reason.output,
@@ -79,6 +75,12 @@ def record(row: RankedRow) -> dict[str, Any]:
     return result
 
 
+def _judgement(row: RankedRow) -> dict[str, Any]:
+    """The p-value, and for new rows whether the fit has seen them, where that is known."""
+    known = {} if row.p_value is None else {"p_value": _rounded(row.p_value)}
+    return known if row.in_fit is None else known | {"in_fit": row.in_fit}
+
+
 def _rounded(number: float) -> float:
     return float(f"{number:.6g}")
 
@@ -89,6 +91,7 @@ def _flat(row: RankedRow, n_reasons: int) -> dict[str, Any]:
     if row.id is not None:
         cells["id"] = row.id
     cells |= {"score": _rounded(row.score), "flagged": int(row.flagged)}
+    cells |= {name: int(value) if isinstance(value, bool) else value for name, value in _judgement(row).items()}
     for place in range(1, n_reasons + 1):
         reason = row.reasons[place - 1] if place <= len(row.reasons) else None
         cells[f"output_{place}"] = None if reason is None else reason.output

@@ -9,9 +9,19 @@ import click
 
 if TYPE_CHECKING:
     from amiss.dataset import Dataset
+    from amiss.detector import MCODE
 
+_FILES = click.argument("files", nargs=-1, required=True, metavar="FILE...")
+_ID = click.option("--id", "id_column", metavar="COL", help="Column that names the rows.")
+_DROP = click.option("--drop", metavar="COL", multiple=True, help="Columns to leave out.")
+_FORMAT = click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["csv", "tsv", "arff", "svmlight", "npz", "parquet"]),
+    help="Format of the files, where the suffix does not tell.",
+)
 _OPTIONS = (
-    click.argument("files", nargs=-1, required=True, metavar="FILE..."),
+    _FILES,
     click.option(
         "--outputs",
         metavar="SPEC",
@@ -19,16 +29,11 @@ _OPTIONS = (
         help="Output columns: names or globs ('tag_*'), "
         "a Mulan XML file, or last:14. Not needed for svmlight and npz.",
     ),
-    click.option("--id", "id_column", metavar="COL", help="Column that names the rows."),
+    _ID,
     click.option("--pictures", metavar="COL", help="Column of picture files for the report; not an input."),
-    click.option("--drop", metavar="COL", multiple=True, help="Columns to leave out."),
+    _DROP,
     click.option("--categorical", metavar="COL", multiple=True, help="Columns of numbers that are categories."),
-    click.option(
-        "--format",
-        "file_format",
-        type=click.Choice(["csv", "tsv", "arff", "svmlight", "npz", "parquet"]),
-        help="Format of the files, where the suffix does not tell.",
-    ),
+    _FORMAT,
 )
 
 
@@ -37,6 +42,30 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def rereading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The files, where a model knows their columns."""
+    for option in reversed((_FILES, _ID, _DROP, _FORMAT)):
+        command = option(command)
+    return command
+
+
+def read_like(detector: MCODE, files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
+    """Read files as those were read that a model was fitted to; ``options`` come first."""
+    from amiss.readers import read
+
+    reading = detector.reading_
+    row_id = options["id_column"] if options["id_column"] is not None else reading.get("id")
+    return read(
+        *files,
+        outputs=list(detector.output_names_),
+        id=row_id or None,
+        drop=options["drop"] or reading.get("drop", ()),
+        categorical=reading.get("categorical", ()),
+        format=options["file_format"],
+        like=(detector.input_names_, detector.output_names_),
+    )
 
 
 def read_table(files: tuple[str, ...], options: dict[str, Any]) -> Dataset:

@@ -12,9 +12,9 @@ import numpy as np
 from amiss.cli.output import record
 from amiss.dataset import Dataset
 from amiss.detector import MCODE
-from amiss.ranking import RankedRow, Reason, ranked_rows
+from amiss.ranking import RankedRow, Reason
 from amiss.report.summary import remarks
-from amiss.text import count, printable, probability
+from amiss.text import count, percent, printable, probability
 
 LONGEST_ID = 24
 SMALL_PART = 0.05
@@ -31,7 +31,8 @@ def summary(detector: MCODE, data: Dataset) -> str:
     lines = [
         f"{count(len(data), 'row')}, {count(len(data.input_names), 'input')}, {count(len(names), 'output')}"
         + (f" ({left_out} left out of the score)" if left_out else "")
-        + f": {int(detector.labels_.sum())} flagged, with a score above {detector.threshold_:.4g}.",
+        + f": {int(detector.labels_.sum())} flagged, with a score above {detector.threshold_:.4g}"
+        + f"{_by_level(detector)}.",
         _listing("Outputs", names),
     ]
     if data.X.levels:
@@ -40,16 +41,21 @@ def summary(detector: MCODE, data: Dataset) -> str:
     lines += [
         f"Input {printable(name)} only counts the rows; if it is their id, say --id." for name in _counters(data)
     ]
-    lines += remarks(detector)
+    lines += map(wrapped, remarks(detector))
     return "\n".join(lines)
 
 
-def top_table(detector: MCODE, data: Dataset, n_rows: int, n_reasons: int) -> str:
+def _by_level(detector: MCODE) -> str:
+    if detector.fdr is not None:
+        return f" (false-discovery level {percent(detector.fdr)})"
+    return ""
+
+
+def top_table(rows: list[RankedRow]) -> str:
     """The most unusual rows, one line each, cut to the width of the terminal."""
-    if n_rows == 0:
+    if not rows:
         return ""
-    rows = list(ranked_rows(detector, data, n_reasons, n_rows))
-    with_ids = data.ids is not None
+    with_ids = rows[0].id is not None
     head = ["rank", "row", *(["id"] if with_ids else []), "score", "", "what makes the score"]
     lines = [head, *([*_cells(row, with_ids), _sentence(row)] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
@@ -67,7 +73,7 @@ def quality_table(detector: MCODE) -> str:
     return f"\n{detector.output_quality_}\n{QUALITY_LEGEND}"
 
 
-def as_json(detector: MCODE, data: Dataset, n_rows: int, n_reasons: int, quality: bool) -> str:
+def as_json(detector: MCODE, data: Dataset, rows: list[RankedRow], quality: bool) -> str:
     """Summary and top rows for a program."""
     result: dict[str, Any] = {
         "rows": len(data),
@@ -77,12 +83,13 @@ def as_json(detector: MCODE, data: Dataset, n_rows: int, n_reasons: int, quality
         "threshold": float(f"{detector.threshold_:.6g}"),
         "score": detector.score_,
         **({} if detector.choice_ is None else {"because": detector.choice_.why}),
-        "top": [record(row) for row in ranked_rows(detector, data, n_reasons, n_rows)],
+        **({} if detector.fdr is None else {"fdr": detector.fdr}),
+        "top": [record(row) for row in rows],
     }
     if quality:
         columns = detector.output_quality_.to_dict()
-        rows = zip(*columns.values(), strict=True)
-        result["quality"] = [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
+        outputs = zip(*columns.values(), strict=True)
+        result["quality"] = [dict(zip(columns, map(_plain, output), strict=True)) for output in outputs]
     return json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False)
 
 

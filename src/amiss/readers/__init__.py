@@ -49,6 +49,7 @@ def read(
     categorical: str | Sequence[str] = (),
     format: str | None = None,
     pictures: str | None = None,
+    like: tuple[Sequence[str], Sequence[str]] | None = None,
 ) -> Dataset:
     """Read one table from one or several files whose rows belong together.
 
@@ -62,6 +63,8 @@ def read(
     categorical : names or globs of columns of numbers that are categories
     pictures : a column that names picture files, from where the table lies; for reports
     format : csv, tsv, arff, svmlight, npz or parquet; by default the file's suffix tells
+    like : inputs and outputs of another table, which an svmlight file has too, as zeros, where it does not
+        mention them
     """
     if not paths:
         raise DataError("name at least one file to read")
@@ -71,7 +74,7 @@ def read(
     for path in paths:
         source = Source(str(path))
         parts.append(READERS[format or format_of(source)](source, selection))
-    return joined(parts)
+    return joined(parts, like)
 
 
 def format_of(source: Source) -> str:

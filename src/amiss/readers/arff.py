@@ -54,6 +54,7 @@ def read_arff(source: Source, selection: Selection) -> Part:
         source.refuse("a column of pictures is read from CSV, TSV and Parquet files; save the table as one")
     lines = enumerate(source.lines(), start=1)
     attributes = _header(lines, source)
+    _refuse_twins(attributes, source)
     roles = selection.roles([attribute.name for attribute in attributes], source)
     for attribute in (attributes[position] for position in roles.kept):
         if kind := attribute.unreadable:
@@ -68,6 +69,14 @@ def read_arff(source: Source, selection: Selection) -> Part:
         source.refuse("there are attributes but no rows after @data")
     reader = _SparseRows if first[1].startswith("{") else _DenseRows
     return reader(source, wanted, roles).read(first, rows)
+
+
+def _refuse_twins(attributes: list[Attribute], source: Source) -> None:
+    seen = set[str]()
+    for attribute in attributes:
+        if attribute.name in seen:
+            source.refuse("this name was declared before; rename one of them", attribute.line, attribute.name)
+        seen.add(attribute.name)
 
 
 def _as_asked(attribute: Attribute, selection: Selection) -> Attribute:
@@ -107,12 +116,12 @@ def _attribute(line: str, source: Source, number: int) -> Attribute:
             source.refuse("a quote is not closed", line=number, column=name)
         if len(set(levels)) < len(levels):
             source.refuse("a nominal value is listed twice", line=number, column=name)
-        return Attribute(name, levels)
+        return Attribute(name, levels, line=number)
     word = kind.split()[0].lower()
     if word in NUMERIC:
-        return Attribute(name)
+        return Attribute(name, line=number)
     if word == "string":
-        return Attribute(name, text=True)
+        return Attribute(name, text=True, line=number)
     return Attribute(name, text=True, unreadable=word, line=number)
 
 

@@ -7,6 +7,8 @@ arrays of its CSR form). Pickled objects are never loaded.
 from __future__ import annotations
 
 import io
+import math
+import struct
 import zipfile
 import zlib
 from typing import Any
@@ -20,6 +22,16 @@ from amiss.readers.source import Source
 from amiss.table import Matrix, Table
 
 CSR_FIELDS = ("data", "indices", "indptr", "shape")
+HARMLESS = 256 << 20  # bytes that anything may unpack to
+MOST_PACKED = 300  # times smaller than its content a larger array may be
+NOT_OURS = (
+    *(ValueError, TypeError, KeyError, AttributeError, OSError, EOFError, RuntimeError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError),
+)
+
+
+class _Bomb(Exception):
+    """An archive that unpacks to far more than it is."""
 
 
 def read_npz(source: Source, selection: Selection) -> Part:
@@ -29,11 +41,7 @@ def read_npz(source: Source, selection: Selection) -> Part:
             "npz files hold numbers, and their rows are named by an array `ids` and pictured by `pictures`; "
             "leave these options out"
         )
-    try:
-        with np.load(io.BytesIO(source.bytes()), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, zipfile.BadZipFile, OSError, EOFError, zlib.error, AttributeError, KeyError, TypeError):
-        source.refuse("this is not an npz file of plain arrays; write it with numpy.savez(X=…, Y=…)")
+    arrays = _arrays(source)
     X, Y = _matrix(arrays, "X", source), _matrix(arrays, "Y", source)
     if X.shape[0] != Y.shape[0]:
         source.refuse(f"X has {X.shape[0]} rows and Y has {Y.shape[0]}")
@@ -56,6 +64,31 @@ def read_npz(source: Source, selection: Selection) -> Part:
     ):
         source.refuse("pictures must be an array of rows x height x width, or with 3 colours")
     return Part.of(source, table, roles, None, row_ids, pictures)
+
+
+def _arrays(source: Source) -> dict[str, Any]:
+    """The arrays of the archive, by name; none is read before its size is known to be what the file holds."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.bytes())) as archive:
+            return {member.filename.removesuffix(".npy"): _array(archive, member) for member in archive.infolist()}
+    except _Bomb:
+        source.refuse("it unpacks to hundreds of times its size, which looks like a trap; pack it less tightly")
+    except NOT_OURS:
+        source.refuse("this is not an npz file of plain arrays; write it with numpy.savez(X=…, Y=…)")
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
+    """One array; its header may not promise more than the member holds, nor that more than is likely."""
+    if member.file_size > max(HARMLESS, MOST_PACKED * member.compress_size):
+        raise _Bomb
+    with archive.open(member) as stream:
+        version = np.lib.format.read_magic(stream)
+        read_header = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}[version[0]]
+        shape, _, dtype = read_header(stream)
+        if math.prod(shape) * dtype.itemsize > member.file_size:
+            raise ValueError("the header promises more than there is")
+    with archive.open(member) as stream:
+        return np.lib.format.read_array(stream, allow_pickle=False)
 
 
 def _matrix(arrays: dict[str, Any], name: str, source: Source) -> Matrix:

@@ -34,8 +34,15 @@ def read_parquet(source: Source, selection: Selection) -> Part:
         aside = {position for position in (roles.id, roles.pictures) if position is not None}
         wanted = [names[position] for position in sorted({*roles.kept, *aside})]
         frame = pq.read_table(content, columns=wanted)
-    except (pa.ArrowException, OSError):
+    except DataError:
+        raise
+    except (pa.ArrowException, OSError, ValueError):
         source.refuse("this is not a Parquet file, or it is damaged")
+    for name, column in zip(frame.column_names, frame.columns, strict=True):
+        try:
+            column.validate(full=True)  # texts that are no texts, lists that end before they begin
+        except pa.ArrowException:
+            source.refuse("the column is damaged; write the file again", column=name)
 
     def texts(position: int) -> list[str]:
         return ["" if cell is None else str(cell) for cell in frame.column(names[position]).to_pylist()]

@@ -48,9 +48,12 @@ class Part:
         return cls(source, replace(table, origin=origin), roles.outputs, ids, pictures)
 
 
-def joined(parts: Sequence[Part]) -> Dataset:
-    """One dataset from the rows of all parts, columns matched by name."""
-    names, outputs = _all_columns(parts)
+def joined(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]] | None = None) -> Dataset:
+    """One dataset from the rows of all parts, columns matched by name.
+
+    ``like`` are inputs and outputs that open-ended parts have too, where they do not mention them.
+    """
+    names, outputs = _all_columns(parts, *(like or ((), ())))
     parts = [_aligned(part, names, outputs, parts[0]) for part in parts]
     levels = _common_levels(parts)
     matrices = [part.table.with_levels(levels).values for part in parts]
@@ -72,11 +75,14 @@ def joined(parts: Sequence[Part]) -> Dataset:
     return Dataset(as_inputs(table.select(inside)), as_outputs(table.select(outside)), ids, pictures)
 
 
-def _all_columns(parts: Sequence[Part]) -> tuple[tuple[str, ...], frozenset[str]]:
+def _all_columns(
+    parts: Sequence[Part], more_inputs: Sequence[str], more_outputs: Sequence[str]
+) -> tuple[tuple[str, ...], frozenset[str]]:
     if not all(part.open_ended for part in parts):
         return parts[0].table.names, parts[0].outputs
-    outputs = frozenset().union(*(part.outputs for part in parts))
-    return tuple(dict.fromkeys(name for part in parts for name in part.table.names)), outputs
+    outputs = frozenset(more_outputs).union(*(part.outputs for part in parts))
+    mentioned = (name for part in parts for name in part.table.names)
+    return tuple(dict.fromkeys([*mentioned, *more_inputs, *more_outputs])), outputs
 
 
 def _aligned(part: Part, names: tuple[str, ...], outputs: frozenset[str], first: Part) -> Part:

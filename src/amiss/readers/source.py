@@ -14,6 +14,7 @@ from typing import IO, Any, NoReturn
 
 from amiss.errors import DataError, shown
 
+LONGEST_LINE = 64 << 20  # bytes; a gzipped line may unpack to anything
 GZIP_MAGIC = b"\x1f\x8b"
 LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)(?!$)")  # the line end of old Macintosh files
 OTHER_KINDS = {
@@ -91,7 +92,9 @@ class Source:
         number = 0
         with self.open() as stream:
             try:
-                for raw in stream:
+                while raw := stream.readline(LONGEST_LINE):
+                    if len(raw) == LONGEST_LINE:
+                        self.refuse(f"the line has more than {LONGEST_LINE >> 20} MB", line=number + 1)
                     if number == 0:
                         raw = raw.removeprefix(b"\xef\xbb\xbf")
                         self._refuse_other_kinds(raw)

@@ -18,6 +18,8 @@ from amiss.readers.select import Selection
 from amiss.readers.source import Source
 from amiss.table import Table
 
+MOST_INPUTS = 2_000_000  # a slip in a number would otherwise ask for all memory
+
 SHAPE = re.compile(r"\s*\d+\s+\d+\s+\d+\s*$")
 
 
@@ -79,10 +81,13 @@ def _add_pair(word: str, columns: list[int], data: list[float], source: Source, 
             raise ValueError
     except ValueError:
         source.refuse("inputs are written as number:value, as in 12:0.5", line=line)
+    if column > MOST_INPUTS:
+        source.refuse(f"inputs are numbered up to {MOST_INPUTS} at most; this number is larger", line=line)
     columns.append(column)
     data.append(value)
 
 
-def _natural(label: str) -> tuple[int, int | float, str]:
-    """Numbers in the order of numbers, then texts."""
-    return (0, int(label), "") if label.isdecimal() else (1, 0, label)
+def _natural(label: str) -> tuple[int, int, str]:
+    """Numbers in the order of numbers, however long, then texts."""
+    digits = label.lstrip("0")
+    return (0, len(digits), digits + label) if label.isdecimal() else (1, 0, label)

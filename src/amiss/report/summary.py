@@ -12,11 +12,19 @@ if TYPE_CHECKING:
     from amiss.detector import MCODE
 
 
+BY_DRAWS = (
+    "Flagged are rows that score higher than their own models would make them, with outputs drawn from the "
+    "models' probabilities; the share of false ones is kept as far as those probabilities are right."
+)
+
+
 def remarks(detector: MCODE) -> list[str]:
     """What a reader of the scores should know beside them."""
     lines = []
     if detector.choice_ is not None:
         lines.append(f"Score: {detector.choice_.why}.")
+    if detector.fdr is not None or detector.contamination == "auto":
+        lines.append(BY_DRAWS)
     recall = getattr(detector, "neighbor_recall_", 1.0)
     if recall < 1:
         lines.append(f"Neighbours were searched approximately, and {recall:.1%} of them found.")
@@ -50,7 +58,7 @@ def expected_precision(detector: MCODE) -> str:
     choice = detector.choice_
     if choice is None:
         return "Flagged does not mean wrong. How many are wrong was not measured; amiss evaluate estimates it."
-    near = int(np.argmin(np.abs(np.array(choice.rates) - detector.contamination)))
+    near = int(np.argmin(np.abs(np.array(choice.rates) - detector.labels_.mean())))
     mean = float(choice.precision[choice.scores.index(choice.best), :, :, near].mean())
     return (
         f"Expected precision: when outputs of {count(choice.n_flipped, 'row')} of this table were changed on "

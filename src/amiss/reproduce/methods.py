@@ -16,8 +16,9 @@ import numpy as np
 from scipy import sparse
 
 from amiss.baselines import lof_of
-from amiss.detector import MCODE, Evidence
+from amiss.detector import MCODE
 from amiss.errors import MissingDependencyError
+from amiss.evidence import Evidence
 from amiss.reproduce.paper import PAPER_METHODS
 from amiss.table import Floats, Table
 

@@ -1,0 +1,149 @@
+"""A batch of new rows, judged by a fit: scores, what is flagged, and what about the batch is unlike the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from amiss.calibration import Calibration, ErrorLevels
+from amiss.novelty import Novelty, remarks
+from amiss.table import Floats, Mask, Rows
+from amiss.text import count, joined, percent, printable
+
+CHANCE = 0.01  # of calling an output drifted, among all of them, in a batch like the fit
+WHOLE_ERRORS = 3.0  # more or fewer than usual: below that a mean of a few rows tells nothing
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Each output's mean error (1 - rho) in a batch, against rows like those of the fit that it has not seen.
+
+    ``z`` is their difference in standard errors; ``drifted`` says where it is more than chance, and at
+    least three whole errors.
+    """
+
+    name: tuple[str, ...]
+    usual: Floats
+    found: Floats
+    rows: Floats
+    z: Floats
+    drifted: Mask
+
+    @classmethod
+    def between(cls, names: tuple[str, ...], usual: ErrorLevels, found: ErrorLevels) -> Drift:
+        both = (usual.count > 0) & (found.count > 0)
+        difference = np.where(both, found.mean - usual.mean, 0.0)
+        share = 1.0 / np.maximum(usual.count, 1) + 1.0 / np.maximum(found.count, 1)
+        error = np.sqrt(usual.deviation**2 * share)
+        sure = np.where(difference == 0, 0.0, np.copysign(np.inf, difference))
+        z = np.divide(difference, error, out=sure, where=error > 0)
+        limit = norm.isf(CHANCE / 2 / max(1, len(names)))
+        drifted = (np.abs(z) > limit) & (np.abs(difference) * found.count >= WHOLE_ERRORS)
+        return cls(names, usual.mean, np.where(found.count > 0, found.mean, np.nan), found.count, z, drifted)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """One entry an output."""
+        columns = zip(self.name, self.usual, self.found, self.rows, self.z, self.drifted, strict=True)
+        return [
+            {
+                "output": name,
+                "usual_error": _plain(usual),
+                "error": _plain(found),
+                "rows": int(rows),
+                "z": _plain(z),
+                "drifted": bool(drifted),
+            }
+            for name, usual, found, rows, z, drifted in columns
+        ]
+
+    def remarks(self) -> list[str]:
+        """A sentence on what has drifted."""
+        which = np.flatnonzero(self.drifted)
+        which = which[np.argsort(-np.abs(self.z[which]), kind="stable")]
+        if not len(which):
+            return []
+        said = [
+            f"{printable(self.name[i])} {percent(self.found[i])} (usually {percent(self.usual[i])})"
+            for i in which[:MOST_NAMED]
+        ]
+        more = f" and {len(which) - MOST_NAMED} more" if len(which) > MOST_NAMED else ""
+        return [
+            "Outputs that go with the rest of a row worse or better than usual, by their mean error: "
+            f"{joined(said)}{more}."
+        ]
+
+
+def _plain(number: float) -> float | None:
+    """JSON knows neither NaN nor infinity."""
+    return float(f"{number:.6g}") if np.isfinite(number) else None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """New rows and what a detector says of them.
+
+    Attributes
+    ----------
+    scores : (n_rows,) higher is more unusual
+    threshold, flagged : rows above the threshold are flagged
+    decided : how the threshold was found, as a sentence
+    counted : (n_rows, n_outputs) which outputs count in the score: those observed and not left out
+    p_values : (n_rows,) how often rows the fit has not seen score as high (or outputs drawn from the models,
+        if they were asked for); None if the detector was not calibrated
+    output_p_values : (n_rows, n_outputs) how often an output adds as much to the score of such rows
+    contributions, probability : (n_rows, n_outputs) what each output adds, and the probability of its value
+    in_fit : (n_rows,) the row of the fit that is the same, or -1. Such a row has the score it had in the fit,
+        because the models have seen it and would find it usual; see ``scored_as_seen``
+    scored_as_seen : whether rows that were in the fit could not be given that score, because the model was
+        saved without its rows: their scores may then be too low
+    novelties : categories, scales and missing values the fit has not seen
+    drift : each output's mean error against the fit
+    """
+
+    output_names: tuple[str, ...]
+    contributions: Floats
+    probability: Floats
+    counted: Mask
+    scores: Floats
+    threshold: float
+    decided: str
+    p_values: Floats | None
+    in_fit: Rows
+    scored_as_seen: bool
+    novelties: Sequence[Novelty]
+    drift: Drift
+    calibration: Calibration | None
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def flagged(self) -> Mask:
+        return self.scores > self.threshold
+
+    @cached_property
+    def output_p_values(self) -> Floats | None:
+        if self.calibration is None:
+            return None
+        return self.calibration.output_p_values(self.contributions, self.counted)
+
+    def remarks(self) -> list[str]:
+        """What a person should know before trusting the scores."""
+        said = remarks(list(self.novelties)) + self.drift.remarks()
+        n_seen = int((self.in_fit >= 0).sum())
+        if n_seen and self.scored_as_seen:
+            said.append(
+                f"{count(n_seen, 'row')} of {len(self)} were in the fit. The models have seen them and the fit's "
+                "rows were not kept, so their scores may be too low."
+            )
+        elif n_seen:
+            said.append(
+                f"{count(n_seen, 'row')} of {len(self)} were in the fit and have the score they had there."
+            )
+        return said

@@ -1,0 +1,175 @@
+"""``amiss score``: new rows, by a model that was fitted before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from amiss.cli.detecting import refuse_two_cuts
+from amiss.cli.listing import list_options
+from amiss.cli.pipes import readers_may_leave
+from amiss.cli.reading import read_like, rereading_options
+
+if TYPE_CHECKING:
+    from amiss.batch import Batch
+    from amiss.cli.output import Target
+    from amiss.dataset import Dataset
+    from amiss.detector import MCODE
+
+
+@click.command(short_help="Score new rows by a model.")
+@click.argument("model", metavar="MODEL")
+@rereading_options
+@list_options
+@click.option(
+    "--rate",
+    type=click.FloatRange(0, 0.5, min_open=True),
+    metavar="SHARE",
+    help="Flag what this share of rows like the fit's exceed.",
+)
+@click.option("--alerts", type=click.IntRange(1), metavar="N", help="Flag the N most unusual of these rows.")
+@click.option(
+    "--fdr",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="LEVEL",
+    help="Flag as many of these rows as keep the share of false ones at this level.",
+)
+@click.option(
+    "--against",
+    type=click.Choice(["rows", "models"]),
+    help="What --fdr compares with: rows held out of the fit (holds if clean rows are like those; finds little "
+    "if as many of those are wrong) or outputs drawn from the models (holds as far as their probabilities do).  "
+    "[default: rows]",
+)
+@click.option("--strict", is_flag=True, help="Refuse rows with categories, scales or gaps the fit has not seen.")
+@click.option("--drift", is_flag=True, help="Also print each output's mean error against the fit.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary, the drift and the top rows as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+def score(model: str, files: tuple[str, ...], **options: Any) -> None:
+    """Score the rows of FILE by a MODEL that amiss fit has made, most unusual first.
+
+    Columns are matched by name, in any order; the id, dropped columns and categories are those of the fit unless
+    said otherwise. Rows are flagged by the threshold of the fit, or as --rate, --alerts or --fdr say. A row that
+    was in the fit has the score it had there.
+
+    \b
+    amiss score photos.amiss new-photos.csv -o found.csv
+    amiss score photos.amiss new-photos.csv --alerts 5
+    amiss score photos.amiss new-photos.csv --fdr 0.1
+    """  # fmt: skip
+    from amiss.cli import output
+    from amiss.detector import load
+    from amiss.ranking import ranked_batch
+
+    refuse_two_cuts(options)
+    if options["against"] is not None and options["fdr"] is None:
+        raise click.UsageError("--against is for --fdr")
+    if options["output"] == "-" and options["as_json"]:
+        raise click.UsageError("--json and -o - both want standard output; use --output-format jsonl")
+    target = None
+    if options["output"] is not None:
+        target = output.Target.of(options["output"], options["output_format"], inputs=(model, *files))
+    detector = load(model)
+    if options["fdr"] is not None and detector.calibration_ is None:
+        options["against"] = options["against"] or "models"
+        if options["against"] == "rows":
+            raise click.UsageError("the model was fitted with --no-calibration; --against models needs none")
+    data = read_like(detector, files, options)
+    asked = {name: options[name] for name in ("fdr", "rate", "alerts", "against")}
+    batch = detector.judge(data.X, data.Y, **asked)
+    if options["strict"]:
+        _refuse_novelty(batch, data)
+    with readers_may_leave():
+        if target is not None:
+            n_reasons = min(options["reasons"], len(detector.output_names_))
+            output.write(target, ranked_batch(detector, batch, data, n_reasons), n_reasons)
+        if not options["quiet"]:
+            _print(detector, batch, data, target, options)
+
+
+def _refuse_novelty(batch: Batch, data: Dataset) -> None:
+    from amiss.errors import DataError, shown
+
+    for each in batch.novelties:
+        where, what = data.X.where(int(each.rows[0])), str(each).partition(": ")[2].rstrip(".")
+        raise DataError(f"{where}, column {shown(each.column)}: {what}")
+
+
+def _print(detector: MCODE, batch: Batch, data: Dataset, target: Target | None, options: dict[str, Any]) -> None:
+    from amiss.cli import terminal
+    from amiss.ranking import ranked_batch
+
+    top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
+    to_stdout = target is not None and target.is_stdout
+    rows = list(ranked_batch(detector, batch, data, options["reasons"], top)) if top else []
+    if options["as_json"]:
+        click.echo(_as_json(batch, rows))
+        return
+    click.echo(_summary(batch, data), err=to_stdout)
+    if not to_stdout:
+        click.echo(terminal.top_table(rows))
+    if options["drift"]:
+        click.echo("\n" + _drift_table(batch), err=to_stdout)
+    if target is not None and not to_stdout:
+        click.echo(f"\nAll {len(data)} rows, ranked: {target.path}")
+
+
+def _summary(batch: Batch, data: Dataset) -> str:
+    from amiss.cli.terminal import wrapped
+    from amiss.text import count
+
+    first = (
+        f"{count(len(data), 'row')}: {int(batch.flagged.sum())} flagged, with a score above "
+        f"{batch.threshold:.4g}, {batch.decided}."
+    )
+    return "\n".join(map(wrapped, [first, *batch.remarks()]))
+
+
+def _drift_table(batch: Batch) -> str:
+    from amiss.cli.terminal import aligned
+    from amiss.text import printable
+
+    head = ["output", "rows", "mean error", "in the fit", "standard errors apart", ""]
+    lines = [
+        [
+            printable(name),
+            f"{rows:.0f}",
+            f"{found:.3f}",
+            f"{usual:.3f}",
+            f"{z:+.1f}",
+            "drifted" if drifted else "",
+        ]
+        for name, rows, found, usual, z, drifted in zip(
+            batch.drift.name,
+            batch.drift.rows,
+            batch.drift.found,
+            batch.drift.usual,
+            batch.drift.z,
+            batch.drift.drifted,
+            strict=True,
+        )
+    ]
+    return aligned([head, *lines])
+
+
+def _as_json(batch: Batch, rows: list[Any]) -> str:
+    import json
+
+    from amiss.cli.output import record
+
+    result = {
+        "rows": len(batch),
+        "flagged": int(batch.flagged.sum()),
+        "threshold": float(f"{batch.threshold:.6g}"),
+        "by": batch.decided,
+        "in_fit": int((batch.in_fit >= 0).sum()),
+        "remarks": batch.remarks(),
+        "unseen": [
+            {"column": each.column, "kind": each.kind, "rows": len(each.rows), "first_row": int(each.rows[0]) + 1}
+            for each in batch.novelties
+        ],
+        "drift": batch.drift.to_dict(),
+        "top": [record(row) for row in rows],
+    }
+    return json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False)

@@ -1,0 +1,97 @@
+"""What new rows hold that no row of the fit held: categories, scales, missing values.
+
+A number is off the scale of its column if it lies further beyond the fit's values than these lie
+apart: not every new highest value is, but grams where there were kilograms are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from amiss.design import Encoding
+from amiss.table import Floats, Rows, Table
+from amiss.text import count, printable
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Novelty:
+    """One thing about one input column that the fit has not seen, and the rows it is in, counted from 0."""
+
+    column: str
+    kind: str  # "category", "scale" or "missing"
+    rows: Rows
+
+    def __str__(self) -> str:
+        said = {
+            "category": "of a category that the fit has not seen (taken for missing)",
+            "scale": "far outside those of the fit (perhaps another unit)",
+            "missing": "missing, as none was in the fit",
+        }[self.kind]
+        return f"Input {printable(self.column)}: {count(len(self.rows), 'value')} {said}."
+
+
+def novelties(encoding: Encoding, table: Table) -> list[Novelty]:
+    """What is new in ``table``, whose columns are those of the fit."""
+    found = _new_levels(encoding, table) + _off_scale(encoding, table) + _newly_missing(encoding, table)
+    return sorted(found, key=lambda each: -len(each.rows))
+
+
+def remarks(found: list[Novelty]) -> list[str]:
+    """Sentences on the columns with most of it."""
+    said = [str(each) for each in found[:MOST_NAMED]]
+    if len(found) > MOST_NAMED:
+        said.append(f"The same goes for {len(found) - MOST_NAMED} more columns.")
+    return said
+
+
+def _new_levels(encoding: Encoding, table: Table) -> list[Novelty]:
+    result = []
+    for column, levels in table.levels.items():
+        known = set(encoding.levels.get(column, ()))
+        new = [code for code, level in enumerate(levels) if level not in known]
+        if new:
+            rows = np.flatnonzero(np.isin(table.column(column), new))
+            if len(rows):
+                result.append(Novelty(table.names[column], "category", rows))
+    return result
+
+
+def _off_scale(encoding: Encoding, table: Table) -> list[Novelty]:
+    with np.errstate(over="ignore"):
+        spread = encoding.high - encoding.low
+        lowest, highest = encoding.low - spread, encoding.high + spread
+    found = []
+    for column in _suspicious(table, lowest, highest):
+        cells = table.column(column)
+        rows = np.flatnonzero((cells < lowest[column]) | (cells > highest[column]))
+        if len(rows) and column not in table.levels:
+            found.append(Novelty(table.names[column], "scale", rows))
+    return found
+
+
+def _suspicious(table: Table, lowest: Floats, highest: Floats) -> list[int]:
+    """The columns worth a look; of a sparse table few are."""
+    values = table.values
+    if not sparse.issparse(values):
+        return np.flatnonzero(((values < lowest) | (values > highest)).any(axis=0)).tolist()
+    data, column_of = values.data, values.indices
+    far = np.unique(column_of[(data < lowest[column_of]) | (data > highest[column_of])])
+    return np.union1d(far, np.flatnonzero((lowest > 0) | (highest < 0))).tolist()
+
+
+def _newly_missing(encoding: Encoding, table: Table) -> list[Novelty]:
+    values = table.values
+    if sparse.issparse(values):
+        gone = np.unique(values.indices[np.isnan(values.data)])
+    else:
+        gone = np.flatnonzero(np.isnan(values).any(axis=0))
+    return [
+        Novelty(table.names[column], "missing", np.flatnonzero(np.isnan(table.column(column))))
+        for column in gone.tolist()
+        if column not in encoding.indicated
+    ]

@@ -1,0 +1,165 @@
+"""Where to cut: shares, draws, levels; and that everything that flags rows flags the same ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import fitted, make_table
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amiss import MCODE
+from amiss.decide import (
+    discoveries,
+    just_below,
+    p_values,
+    rounded_share,
+    threshold_below,
+    threshold_for_count,
+    threshold_for_share,
+)
+from amiss.errors import DataError
+from amiss.evaluate import inject
+
+SMALL_NUMBERS = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=30)
+
+
+@given(SMALL_NUMBERS, st.floats(0.001, 1))
+def test_a_share_flags_that_many_rows_or_fewer_where_they_tie(scores, share):
+    found = np.array(scores)
+    flagged = found > threshold_for_share(found, share)
+    most = min(rounded_share(share, len(found)), len(found) - 1)
+    assert flagged.sum() <= most
+    without_ties = np.random.default_rng(0).permutation(len(found)).astype(float)
+    assert (without_ties > threshold_for_share(without_ties, share)).sum() == most
+
+
+@given(SMALL_NUMBERS, st.integers(1, 40))
+def test_a_number_of_alerts(scores, count):
+    found = np.array(scores)
+    flagged = found > threshold_for_count(found, count)
+    if count >= len(found):
+        assert flagged.all()
+    else:
+        assert flagged.sum() <= count
+        assert found[flagged].min(initial=np.inf) > np.sort(found)[::-1][count]
+
+
+@given(SMALL_NUMBERS, SMALL_NUMBERS)
+def test_p_values_count_what_is_as_high(found, usual):
+    p = p_values(np.array(found), np.sort(usual))
+    by_hand = [(1 + sum(each >= score for each in usual)) / (1 + len(usual)) for score in found]
+    assert p.tolist() == by_hand
+
+
+@given(st.lists(st.integers(1, 50).map(lambda n: n / 50), min_size=1, max_size=30), st.floats(0.01, 0.99))
+def test_discoveries_are_those_of_benjamini_and_hochberg(p, level):
+    ordered = sorted(p)
+    passing = [rank for rank, value in enumerate(ordered, start=1) if value * len(p) / rank <= level]
+    largest = ordered[passing[-1] - 1] if passing else -1.0
+    assert discoveries(np.array(p), level).tolist() == [value <= largest for value in p]
+
+
+def test_no_rows_no_discoveries():
+    assert discoveries(np.empty(0), 0.1).tolist() == []
+
+
+@given(SMALL_NUMBERS, st.integers(0, 7))
+def test_the_threshold_below_flags_what_is_flagged(scores, lowest):
+    found = np.array(scores)
+    flagged = found >= lowest
+    assert ((found > threshold_below(found, flagged)) == flagged).all()
+    assert (found > just_below(found)).all()
+
+
+@pytest.mark.parametrize("share", [0, -0.1, 1.5, np.nan])
+def test_no_such_share(share):
+    with pytest.raises(ValueError, match="share"):
+        rounded_share(share, 10)
+
+
+# Everything agrees.
+
+RULES = [{}, {"contamination": 0.1}, {"contamination": "auto"}, {"fdr": 0.3}, {"fdr": 0.05}]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("score", ["flip", "rw"])
+def test_labels_threshold_predict_and_judge_agree(rule, score):
+    X, Y = make_table(300)
+    Y[:9] = 1 - Y[:9]
+    new_X, new_Y = make_table(80, seed=5)
+    detector = fitted(X, Y, score=score, **rule)
+    assert (detector.labels_ == (detector.decision_scores_ > detector.threshold_)).all()
+    batch = detector.judge(new_X, new_Y)
+    assert (batch.scores == detector.decision_function(new_X, new_Y)).all()
+    assert (detector.predict(new_X, new_Y) == batch.flagged).all()
+    if "fdr" not in rule:
+        assert batch.threshold == detector.threshold_
+    calibrated = detector.calibrate(X, Y)
+    assert (calibrated.labels_ == (calibrated.decision_scores_ > calibrated.threshold_)).all()
+    assert (calibrated.predict(new_X, new_Y) == calibrated.judge(new_X, new_Y).flagged).all()
+    if rule == {"fdr": 0.3}:
+        expected = discoveries(calibrated.p_values(new_X, new_Y), 0.3)
+        assert (calibrated.predict(new_X, new_Y) == expected).all()
+
+
+def test_rows_of_the_fit_by_draws():
+    """Wrong rows pass, the p-values are those of the draws, and a stricter level flags no more."""
+    X, Y = make_table(600, n_outputs=10)
+    wrong, is_wrong = inject(Y, 0.03, 0.5, random_state=0)
+    detector = MCODE(fdr=0.2).fit(X, wrong)
+    assert is_wrong[detector.labels_ == 1].mean() > 0.8
+    assert is_wrong[detector.labels_ == 1].sum() >= 0.5 * is_wrong.sum()
+    assert (detector.labels_ == discoveries(detector.p_values_, 0.2)).all()
+    assert MCODE(fdr=0.02).fit(X, wrong).labels_.sum() <= detector.labels_.sum()
+    automatic = MCODE(contamination="auto").fit(X, wrong)
+    assert (automatic.labels_ == detector.labels_).all()  # "auto" is a level of 0.2
+    assert (automatic.decision_scores_ == MCODE(crossfit=True).fit(X, wrong).decision_scores_).all()
+
+
+def test_draws_do_not_flag_rows_the_models_would_make():
+    """Outputs that are drawn from a logistic model are what the models expect."""
+    flagged = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(500, 4))
+        Y = (rng.random((500, 5)) < 1 / (1 + np.exp(-2 * X @ rng.normal(size=(4, 5))))).astype(float)
+        flagged.append(int(MCODE(fdr=0.1).fit(X, Y).labels_.sum()))
+    assert np.mean([each > 0 for each in flagged]) <= 0.3, flagged  # each flag among clean rows is false
+
+
+def test_p_values_only_where_they_were_asked_for(table):
+    X, Y = table
+    detector = fitted(X, Y, fdr=0.1)
+    assert detector.p_values_.shape == (len(Y),)
+    detector.set_params(fdr=None)
+    assert not hasattr(detector.fit(X, Y), "p_values_")
+
+
+def test_draws_need_models_that_did_not_see_the_row(table):
+    for rule in ({"fdr": 0.1}, {"contamination": "auto"}):
+        with pytest.raises(ValueError, match="crossfit"):
+            MCODE(crossfit=False, **rule).fit(*table)
+
+
+def test_one_cut_at_a_time(table):
+    detector = fitted(*table)
+    with pytest.raises(ValueError, match="one of"):
+        detector.judge(*table, fdr=0.1, alerts=3)
+    with pytest.raises(DataError, match="calibrate"):
+        detector.judge(*table, fdr=0.1, against="rows")
+    with pytest.raises(DataError, match="calibrate"):
+        detector.p_values(*table)
+
+
+def test_alerts_and_rate_of_a_batch():
+    X, Y = make_table(400)
+    new_X, new_Y = make_table(100, seed=3)
+    detector = fitted(X, Y).calibrate(X, Y)
+    assert detector.judge(new_X, new_Y, alerts=7).flagged.sum() == 7
+    assert detector.judge(new_X, new_Y, alerts=200).flagged.all()
+    batch = detector.judge(new_X, new_Y, rate=0.1)
+    assert batch.threshold == np.sort(detector.calibration_.scores)[::-1][40]
+    uncalibrated = fitted(X, Y).judge(new_X, new_Y, rate=0.1)
+    assert uncalibrated.threshold == np.sort(fitted(X, Y).decision_scores_)[::-1][40]
