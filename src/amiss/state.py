@@ -76,6 +76,7 @@ def save(detector: MCODE, path: Path, rows: bool, reading: dict[str, Any] | None
 
 def _description(detector: MCODE, rows: bool, reading: dict[str, Any] | None) -> dict[str, Any]:
     encoding: Encoding = detector._encoding
+    read = reading or getattr(detector, "reading_", {})
     kept = {name: value for name, value in detector.get_params(deep=False).items() if name not in OF_THE_MACHINE}
     parameters = kept | {"random_state": detector._seed}
     return {
@@ -91,7 +92,11 @@ def _description(detector: MCODE, rows: bool, reading: dict[str, Any] | None) ->
         "score": detector.score_,
         "threshold": float(detector.threshold_),
         "rows": rows,
-        "reading": reading or getattr(detector, "reading_", {}),
+        "reading": {
+            "id": read.get("id"),
+            "drop": list(read.get("drop", ())),
+            "categorical": list(read.get("categorical", ())),
+        },
     }
 
 
