@@ -258,7 +258,7 @@ def rewritten(path, change_description=lambda said: None, change_arrays=lambda a
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     change_description(said)
     change_arrays(arrays)
-    content = save(arrays, metadata={"amiss": json.dumps(said), "sha256": store.UNSIGNED})
+    content = save(arrays, metadata={"amiss": json.dumps(said)})
     path.write_bytes(signed(content))
 
 

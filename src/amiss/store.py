@@ -28,7 +28,7 @@ FORMAT = 1
 MODE = 0o600  # a model may hold data
 LONGEST_HEADER = 64 << 20
 CHUNK = 1 << 20
-DIGEST = re.compile(rb'"sha256":"([0-9a-f]{64})"')
+DIGEST = re.compile(rb'\\"sha256\\": \\"([0-9a-f]{64})\\"')  # in JSON that is a text within JSON
 UNSIGNED = "0" * 64
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -38,11 +38,11 @@ def write(path: Path, description: dict[str, Any], arrays: Arrays) -> None:
     """Write a model file, whole or not at all, and read it back before it takes its name."""
     from safetensors.numpy import save
 
-    description = {"format": FORMAT, **description}
+    description = {"format": FORMAT, "sha256": UNSIGNED, **description}
     text = json.dumps(description, ensure_ascii=True, allow_nan=False)
     # safetensors writes the bytes of a Fortran-ordered array as if it were not.
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    content = bytearray(save(plain, metadata={"amiss": text, "sha256": UNSIGNED}))
+    content = bytearray(save(plain, metadata={"amiss": text}))  # of two entries the order would be random
     header_end = 8 + int.from_bytes(content[:8], "little")
     if header_end > LONGEST_HEADER:
         raise DataError(f"{path}: the names of columns and categories are too many for a model file")
