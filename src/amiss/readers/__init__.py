@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -73,7 +74,10 @@ def read(
     parts = []
     for path in paths:
         source = Source(str(path))
-        parts.append(READERS[format or format_of(source)](source, selection))
+        kind = format or format_of(source)
+        # Outputs of another table need not all be mentioned in an svmlight file, which marks its own.
+        mine = replace(selection, outputs=None) if like is not None and kind == "svmlight" else selection
+        parts.append(READERS[kind](source, mine))
     return joined(parts, like)
 
 
