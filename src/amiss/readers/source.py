@@ -67,9 +67,14 @@ class Source:
                     self.refuse("there is no such file")
                 except IsADirectoryError:
                     self.refuse("this is a folder; name a file in it")
-            if raw.peek(2)[:2] == GZIP_MAGIC:
-                raw = opened.enter_context(gzip.open(raw, "rb"))
-            yield raw
+            try:
+                if raw.peek(2)[:2] == GZIP_MAGIC:
+                    raw = opened.enter_context(gzip.open(raw, "rb"))
+                yield raw
+            except OSError as error:
+                if error.errno is None or error.filename is not None:
+                    raise
+                raise OSError(error.errno, error.strerror, self.name) from None
 
     def _refuse_other_kinds(self, start: bytes) -> None:
         """Files that are no text at all, told by their first bytes."""

@@ -1,0 +1,47 @@
+"""Mutated files: read, loaded, or refused by one line. The long run has a million of each kind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fuzz_readers import KINDS
+
+HERE = Path(__file__).parent
+MANY = 1_000_000
+
+
+def fuzzed(*arguments):
+    """What happened, in a process of its own, which a crash would end."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], cwd=HERE, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    counts = json.loads(done.stdout)
+    print(counts)
+    return counts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mutated_files_are_read_or_refused(kind):
+    counts = fuzzed("fuzz_readers.py", kind, "--inputs", 1500)
+    assert counts["read"] + counts["refused"] == 1500 and counts["read"] > 10
+
+
+def test_mutated_models_are_loaded_or_refused():
+    counts = fuzzed("fuzz_models.py", "--inputs", 1500)
+    assert counts["loaded"] + counts["refused"] == 1500 and counts["loaded"] > 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_million_mutated_files(kind):
+    assert fuzzed("fuzz_readers.py", kind, "--inputs", MANY, "--seed", 1)["inputs"] == MANY
+
+
+@pytest.mark.long
+def test_a_million_mutated_models():
+    assert fuzzed("fuzz_models.py", "--inputs", MANY, "--seed", 1)["inputs"] == MANY
