@@ -192,6 +192,18 @@ def test_scores_are_finite_over_a_hundred_seeds(family, dtype):
     check(family, dtype, range(100))
 
 
+@pytest.mark.parametrize("scaling", ["rank", "block", "standard", "maxabs"])
+@pytest.mark.parametrize("thin", [True, False])
+def test_new_values_beyond_any_scale_of_the_fit(scaling, thin):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((40, 30)) < 0.05, 1e-300, 0.0) if thin else rng.normal(size=(40, 3)) * 1e-300
+    X[:, 1] = 1e-300  # a constant has no scale at all
+    Y = ordinary(rng)[1]
+    detector = MCODE(scaling=scaling, n_neighbors=10).fit(X, Y)
+    for value in (1e300, -1e308, 5e-324):
+        assert np.isfinite(detector.decision_function(np.full((2, X.shape[1]), value), Y[:2])).all()
+
+
 @settings(max_examples=60)
 @given(st.data())
 def test_any_small_table(data):

@@ -32,6 +32,7 @@ MOSTLY_ZERO = 0.5  # a column of counts has fewer non-zeros than this, and no ne
 SPARSE_COUNTS = 0.25  # columns of counts have fewer than this together, and are in the majority
 FURTHEST = 1e9  # new rows may lie off any scale of the fit; beyond this they all lie there
 LARGEST_UNSCALED = 1e15
+BEYOND = 1e150
 MANY_LEVELS = 20
 MOST_KNOTS = 256  # values of a column whose ranks are remembered; between them ranks are interpolated
 
@@ -97,14 +98,12 @@ class Encoding:
             raw = _unit_rows(_logarithms(raw, self.counts), self.counts)
         if sparse.issparse(raw):
             # No centring: it would fill the zeros, and the intercept takes it up anyway.
-            scaled = sparse.csr_array(
-                (raw.data / self.unit[raw.indices] * self.scale[raw.indices], raw.indices, raw.indptr),
-                shape=raw.shape,
-            )
+            shares = _shares(raw.data, self.unit[raw.indices])
+            cells = (shares * self.scale[raw.indices], raw.indices, raw.indptr)
+            scaled = sparse.csr_array(cells, shape=raw.shape)
             scaled.eliminate_zeros()
             return _clipped(scaled, FURTHEST)
-        with np.errstate(over="ignore"):
-            scaled = (_ranks(raw, self.knots) / self.unit - self.centre) * self.scale
+        scaled = (_shares(_ranks(raw, self.knots), self.unit) - self.centre) * self.scale
         return np.ascontiguousarray(_clipped(scaled, FURTHEST))
 
 
@@ -248,6 +247,12 @@ def _expanded(table: Table, encoding: Encoding) -> Matrix:
         return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
     dense = [block.toarray() if sparse.issparse(block) else block for block in blocks]
     return dense[0] if len(dense) == 1 else np.hstack(dense)
+
+
+def _shares(values: Floats, unit: Floats) -> Floats:
+    """``values / unit``, finite: a new value may be 1e300 where the fit's were 1e-300, and their scale is zero."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / unit, -BEYOND, BEYOND)
 
 
 def _clipped(matrix: Matrix, largest: float) -> Matrix:
@@ -415,7 +420,7 @@ def _unit_rows(raw: Matrix, where: Mask) -> Matrix:
     if sparse.issparse(raw):
         row_of = np.repeat(np.arange(raw.shape[0]), np.diff(raw.indptr))
         inside = where[raw.indices]
-        squares = np.bincount(row_of, weights=np.where(inside, raw.data**2, 0.0), minlength=raw.shape[0])
+        squares = np.bincount(row_of, weights=np.where(inside, raw.data, 0.0) ** 2, minlength=raw.shape[0])
         length = np.sqrt(np.where(squares > 0, squares, 1.0))
         data = np.where(inside, raw.data / length[row_of], raw.data)
         return sparse.csr_array((data, raw.indices, raw.indptr), shape=raw.shape)

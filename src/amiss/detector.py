@@ -256,6 +256,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         )
         self._average = np.concatenate([np.ravel(evidence.design.mean(axis=0)), evidence.expectations.rates])
         self._settle(rows, gathering.neighborhood(self, evidence) if self._has_neighbors else None)
+        self._flag()
         return self
 
     def calibrate(self, X: Any, Y: Any) -> MCODE:
@@ -452,7 +453,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         return self.score_ in ("flip", "lrw") and self.n_neighbors > 0
 
     def _settle(self, rows: TrainingRows, found: tuple[NearestRows, Neighbors] | None) -> None:
-        """Weights, scores and quality of the rows of the fit, in the user's order; and who is flagged."""
+        """Weights, scores and quality of the rows of the fit, in the user's order."""
         Y, log_odds, back = rows.Y, rows.log_odds, rows.place
         observed = ~np.isnan(Y)
         included = self._included_outputs(log_odds, Y, observed)
@@ -468,7 +469,6 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         )
         self.contributions_ = contributions(log_rho(log_odds, Y), weights, observed, included, self.score_)[back]
         self.decision_scores_ = self._training_scores = scores(self.contributions_)
-        self._flag(weights)
         self.weights_ = weights if weights.ndim == 1 else weights[back]
         del weights  # these arrays are as large as the table, and there are enough of them
         self.rho_ = np.where(observed, rho(log_odds, Y), np.nan)[back]
@@ -505,12 +505,13 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             verbose=self.verbose,
         )
 
-    def _flag(self, weights: Floats) -> None:
+    def _flag(self) -> None:
         """The threshold for rows of the fit, and who is above it."""
-        found = self.decision_scores_
-        self.__dict__.pop("p_values_", None)
+        found, rows = self.decision_scores_, self._rows
+        self.__dict__.pop("p_values_", None)  # of an earlier fit
         if self._judged_by_draws:
-            drawn = drawn_scores(self._scorer, self._rows.log_odds, self._rows.Y, weights, self._seed)
+            weights = self.weights_ if self.weights_.ndim == 1 else self.weights_[rows.order]
+            drawn = drawn_scores(self._scorer, rows.log_odds, rows.Y, weights, self._seed)
             self.p_values_ = p_values(found, drawn)
             level = AUTO_LEVEL if self.fdr is None else self.fdr
             self.threshold_ = threshold_below(found, discoveries(self.p_values_, level))

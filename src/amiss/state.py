@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 OF_THE_MACHINE = ("n_jobs", "verbose", "base_estimator")  # parameters that are not kept
 MISSING_OUTPUT = 2  # beside 0 and 1
 LARGEST_INT32 = 2**31 - 1
+LARGEST = 1e100  # no number of a model is as large; products of larger ones overflow
 QUALITY = ("observed", "prevalence", "strength", "converged", "mean_error", "brier", "log_loss", "base_log_loss")
 QUALITY_ARRAYS = (*QUALITY, "skill", "auc", "weight", "excluded")
 
@@ -146,6 +147,8 @@ def _row_arrays(detector: MCODE) -> store.Arrays:
         arrays["folds"] = rows.fold_models.folds
     if detector._scorer.reference is not None:
         arrays["rows.neighbors"] = detector._scorer.reference.neighbors.astype(np.int32)
+    if detector._judged_by_draws:
+        arrays["rows.p_values"] = detector.p_values_
     return arrays
 
 
@@ -179,13 +182,9 @@ class _Shelf:
         self.names = set(self.file.keys())
 
     def array(
-        self,
-        name: str,
-        dtype: str,
-        *shape: int | None,
-        missing: bool = False,
+        self, name: str, dtype: str, *shape: int | None, missing: bool = False, largest: float = LARGEST
     ) -> npt.NDArray[Any]:
-        """An array of this kind and shape (None: of any length); only if ``missing`` may it hold NaN."""
+        """An array of this kind and shape (None: of any length), of no larger numbers; NaN only if ``missing``."""
         if name not in self.names:
             raise _Unfit(name)
         described = self.file.get_slice(name)
@@ -195,12 +194,16 @@ class _Shelf:
         if any(wanted is not None and wanted != length for wanted, length in zip(shape, found, strict=True)):
             raise _Unfit(name)
         values = self.file.get_tensor(name)
-        if values.dtype.kind == "f" and not (np.isfinite(values) | (np.isnan(values) & missing)).all():
+        if values.dtype.kind == "f" and not ((np.abs(values) <= largest) | (np.isnan(values) & missing)).all():
             raise _Unfit(name)
         return np.asarray(values)
 
-    def floats(self, name: str, *shape: int | None, missing: bool = False) -> Floats:
-        return self.array(name, "F64", *shape, missing=missing)
+    def floats(self, name: str, *shape: int | None, missing: bool = False, largest: float = LARGEST) -> Floats:
+        return self.array(name, "F64", *shape, missing=missing, largest=largest)
+
+    def cells(self, name: str, *shape: int | None, missing: bool = False) -> Floats:
+        """Values of the table itself, which may be as large as numbers are."""
+        return self.floats(name, *shape, missing=missing, largest=float(np.finfo(np.float64).max))
 
     def mask(self, name: str, *shape: int | None) -> Mask:
         return self.array(name, "BOOL", *shape)
@@ -220,11 +223,18 @@ class _Shelf:
         return tuple(found)
 
 
+def _positive(values: Floats) -> Floats:
+    if (values <= 0).any():
+        raise _Unfit("positive")
+    return values
+
+
 def load(detector: MCODE, path: Path) -> MCODE:
     """Make an unfitted detector what the one in the file was."""
     with store.opened(path) as (description, file):
         try:
-            _restore(detector, _Shelf(description, file))
+            with np.errstate(all="ignore"):  # odd numbers are refused, not warned of
+                _restore(detector, _Shelf(description, file))
         except (_Unfit, DataError, ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError):
             store.refuse(path)
     return detector
@@ -250,7 +260,7 @@ def _restore(detector: MCODE, shelf: _Shelf) -> None:
     n_columns = len(encoding.columns)
     detector._model = _restored_model("model", shelf, n_columns, n_outputs)
     given = _restored_model("expected", shelf, n_columns, n_outputs) if "expected.coef" in shelf.names else None
-    detector._expectations = Expectations(shelf.floats("expected.rates", n_outputs), given)
+    detector._expectations = Expectations(shelf.floats("expected.rates", n_outputs, largest=1.0), given)
     detector._average = shelf.floats("average", n_columns + n_outputs)
     detector._content = shelf.array("content", "U64", None)
     if not len(detector._content) or (detector._content[1:] < detector._content[:-1]).any():
@@ -303,15 +313,15 @@ def _restored_encoding(detector: MCODE, shelf: _Shelf) -> Encoding:
     return Encoding(
         names=names,
         levels=levels,
-        means=shelf.floats("encoding.means", len(names)),
-        low=shelf.floats("encoding.low", len(names), missing=True),
-        high=shelf.floats("encoding.high", len(names), missing=True),
+        means=shelf.cells("encoding.means", len(names)),
+        low=shelf.cells("encoding.low", len(names), missing=True),
+        high=shelf.cells("encoding.high", len(names), missing=True),
         indicated=indicated,
         columns=columns,
         scaling=detector.scaling,
         stored_sparse=shelf.value("sparse", bool),
         counts=shelf.mask("encoding.counts", n_columns),
-        unit=shelf.floats("encoding.unit", n_columns),
+        unit=_positive(shelf.cells("encoding.unit", n_columns)),
         centre=shelf.floats("encoding.centre", n_columns),
         scale=shelf.floats("encoding.scale", n_columns),
         knots=_restored_knots(shelf, n_columns),
@@ -320,7 +330,7 @@ def _restored_encoding(detector: MCODE, shelf: _Shelf) -> Encoding:
 
 def _restored_knots(shelf: _Shelf, n_columns: int) -> tuple[Knots, ...]:
     counts = shelf.array("encoding.knot_counts", "I64", n_columns)
-    at, ranks = shelf.floats("encoding.knots", None), shelf.floats("encoding.ranks", None)
+    at, ranks = shelf.cells("encoding.knots", None), shelf.floats("encoding.ranks", None)
     if (counts < 0).any() or (counts > len(at)).any() or counts.sum() != len(at) or len(at) != len(ranks):
         raise _Unfit("knots")
     ends = np.cumsum(counts)
@@ -375,6 +385,8 @@ def _restore_rows(detector: MCODE, shelf: _Shelf, n_columns: int) -> None:
         filled = detector._expectations.filled(rows.design, rows.Y)
         found = nearest_rows(detector, rows.design, filled), near.astype(np.intp)
     detector._settle(rows, found)
+    if detector._judged_by_draws:
+        detector.p_values_ = shelf.floats("rows.p_values", n_rows)
 
 
 def _restored_design(detector: MCODE, shelf: _Shelf, n_rows: int, n_columns: int) -> Matrix:
@@ -393,7 +405,7 @@ def _restored_folds(shelf: _Shelf, n_rows: int, n_columns: int, n_outputs: int) 
     if "folds" not in shelf.names:
         return None
     intercept = shelf.floats("folds.intercept", None, n_outputs)
-    coef = shelf.array("folds.coef", "F32", n_columns, len(intercept), n_outputs)
+    coef = shelf.array("folds.coef", "F32", n_columns, len(intercept), n_outputs, largest=1e30)
     folds = shelf.array("folds", "I8", n_rows, n_outputs)
     if ((folds < 0) | (folds >= len(intercept))).any():
         raise _Unfit("folds")
@@ -408,8 +420,6 @@ def _restore_rowless(detector: MCODE, shelf: _Shelf) -> None:
         for name in QUALITY_ARRAYS
     }
     detector.output_quality_ = OutputQuality(name=names, **quality)
-    weights = shelf.floats("weights", len(names))
-    if (weights <= 0).any():
-        raise _Unfit("weights")
+    weights = _positive(shelf.floats("weights", len(names)))
     detector._scorer = detector._new_scorer(shelf.mask("included", len(names)), weights, None)
     detector._training_scores = shelf.floats("scores", len(detector._content))
