@@ -31,7 +31,7 @@ def test_each_row_is_scored_by_a_fit_without_its_fold(parameters):
     mine = np.argsort(content, kind="stable")[1::FOLDS]
     rest = np.setdiff1d(np.arange(100), mine)
     left_out = np.flatnonzero(detector.output_quality_.excluded).tolist()
-    other = fitted(X[rest], Y[rest], **{**parameters, "fdr": None, "exclude": left_out or None})
+    other = fitted(X[rest], Y[rest], **{**parameters, "exclude": left_out or None})
     batch = other.judge(X[mine], Y[mine])
     np.testing.assert_array_equal(parts[mine], batch.contributions)
     np.testing.assert_array_equal(probability[mine], batch.probability)

@@ -18,6 +18,7 @@ from amiss import progress
 from amiss.canonical import Fingerprints
 from amiss.decide import p_values
 from amiss.errors import DataError
+from amiss.parameters import undecided
 from amiss.scores import scores
 from amiss.table import Floats, Mask, Table
 
@@ -105,7 +106,5 @@ def held_out(detector: MCODE, inputs: Table, outputs: Table, content: Fingerprin
 def _like(detector: MCODE) -> MCODE:
     """An unfitted detector that scores alike: what was chosen by the rows stays chosen."""
     excluded = np.flatnonzero(detector.output_quality_.excluded).tolist()
-    result: MCODE = clone(detector).set_params(
-        score=detector.score_, exclude=excluded or None, contamination=0.01, fdr=None, verbose=False
-    )
-    return result
+    result: MCODE = clone(detector).set_params(score=detector.score_, exclude=excluded or None, verbose=False)
+    return result.set_params(**undecided(detector))

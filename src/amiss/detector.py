@@ -45,7 +45,7 @@ from amiss.model import (
     rho,
 )
 from amiss.neighbors import NearestRows, Neighbors
-from amiss.parameters import STRENGTHS, check_parameters, positions_of
+from amiss.parameters import STRENGTHS, check_parameters, judged_by_draws, positions_of
 from amiss.quality import output_quality, skills
 from amiss.scorer import Reference, Scorer, TrainingRows
 from amiss.scores import Score, contributions, scores
@@ -229,7 +229,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         if evidence.token is not self._token:
             raise ValueError("this detector has gathered other rows since; gather these again")
-        share = 1.0 if self._judged_by_draws else crossfit_share(self.crossfit)
+        share = 1.0 if judged_by_draws(self) else crossfit_share(self.crossfit)
         if share and evidence.fit.out_of_fold is None:
             raise ValueError("the rows were gathered without folds; gather them again with this crossfit")
         if self.score != "auto":
@@ -285,8 +285,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         unlikely = np.where(observed, 1.0 - probability, 0.0)
         self.calibration_ = Calibration.of(parts, unlikely, observed, self._scorer.included)
         self._error_levels = self.calibration_.errors
-        if self.fdr is None and self.contamination != "auto":
-            self.threshold_ = threshold_for_share(self.calibration_.scores, self.contamination)
+        if not judged_by_draws(self):
+            self.threshold_ = threshold_for_share(self.calibration_.scores, float(self.contamination))
             if self._has_rows:
                 self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
         return self
@@ -445,10 +445,6 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     # How rows of the fit are scored.
 
     @property
-    def _judged_by_draws(self) -> bool:
-        return self.fdr is not None or self.contamination == "auto"
-
-    @property
     def _has_neighbors(self) -> bool:
         return self.score_ in ("flip", "lrw") and self.n_neighbors > 0
 
@@ -509,7 +505,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         """The threshold for rows of the fit, and who is above it."""
         found, rows = self.decision_scores_, self._rows
         self.__dict__.pop("p_values_", None)  # of an earlier fit
-        if self._judged_by_draws:
+        if judged_by_draws(self):
             weights = self.weights_ if self.weights_.ndim == 1 else self.weights_[rows.order]
             drawn = drawn_scores(self._scorer, rows.log_odds, rows.Y, weights, self._seed)
             self.p_values_ = p_values(found, drawn)

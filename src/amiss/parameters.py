@@ -65,8 +65,19 @@ def check_decision(detector: MCODE) -> None:
         raise ValueError(f"contamination must be above 0 and at most 0.5, or 'auto'; got {share!r}")
     if level is not None and not (isinstance(level, Real) and 0 < level < 1):
         raise ValueError(f"fdr must be a level between 0 and 1, or None; got {level!r}")
-    if (level is not None or share == "auto") and not detector.crossfit:
+    if judged_by_draws(detector) and not detector.crossfit:
         raise ValueError("fdr and contamination='auto' need models that did not see a row; crossfit is False")
+
+
+def judged_by_draws(detector: MCODE) -> bool:
+    """Whether rows of the fit are flagged by a false-discovery level."""
+    return detector.fdr is not None or detector.contamination == "auto"
+
+
+def undecided(detector: MCODE) -> dict[str, Any]:
+    """Parameters of a detector that scores rows alike and spends no time on flagging them."""
+    crossfit = True if judged_by_draws(detector) else detector.crossfit
+    return {"crossfit": crossfit, "fdr": None, "contamination": 0.01}
 
 
 def seed_of(random_state: Any) -> int:

@@ -22,7 +22,7 @@ from amiss.errors import DataError
 from amiss.evidence import nearest_rows
 from amiss.missing import Expectations
 from amiss.model import FoldModels, LinearModel
-from amiss.parameters import check_parameters
+from amiss.parameters import check_parameters, judged_by_draws
 from amiss.quality import OutputQuality
 from amiss.scorer import TrainingRows
 from amiss.scores import SCORES
@@ -147,7 +147,7 @@ def _row_arrays(detector: MCODE) -> store.Arrays:
         arrays["folds"] = rows.fold_models.folds
     if detector._scorer.reference is not None:
         arrays["rows.neighbors"] = detector._scorer.reference.neighbors.astype(np.int32)
-    if detector._judged_by_draws:
+    if judged_by_draws(detector):
         arrays["rows.p_values"] = detector.p_values_
     return arrays
 
@@ -385,7 +385,7 @@ def _restore_rows(detector: MCODE, shelf: _Shelf, n_columns: int) -> None:
         filled = detector._expectations.filled(rows.design, rows.Y)
         found = nearest_rows(detector, rows.design, filled), near.astype(np.intp)
     detector._settle(rows, found)
-    if detector._judged_by_draws:
+    if judged_by_draws(detector):
         detector.p_values_ = shelf.floats("rows.p_values", n_rows)
 
 

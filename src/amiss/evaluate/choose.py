@@ -23,6 +23,7 @@ from amiss.decide import rounded_share
 from amiss.design import identifiers
 from amiss.evaluate.inject import inject
 from amiss.evaluate.metrics import atpar, tpar
+from amiss.parameters import undecided
 from amiss.scores import SCORES, Score
 from amiss.table import Floats, Mask, Table
 
@@ -156,7 +157,7 @@ class _Trial:
         self.inputs = inputs.select([column for column in range(inputs.shape[1]) if column not in gone])
         seen = np.flatnonzero(~np.isnan(np.asarray(outputs.values)).all(axis=0))
         self.outputs = outputs.select(seen.tolist())
-        self.detector = clone(detector).set_params(score=USUAL, verbose=False)
+        self.detector = clone(detector).set_params(score=USUAL, verbose=False, **undecided(detector))
         self.others = others
         self.flippable = np.ones(len(seen), dtype=bool)
         if detector.exclude is not None:

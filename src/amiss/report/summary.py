@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amiss.parameters import judged_by_draws
 from amiss.text import count, percent
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def remarks(detector: MCODE) -> list[str]:
     lines = []
     if detector.choice_ is not None:
         lines.append(f"Score: {detector.choice_.why}.")
-    if detector.fdr is not None or detector.contamination == "auto":
+    if judged_by_draws(detector):
         lines.append(BY_DRAWS)
     recall = getattr(detector, "neighbor_recall_", 1.0)
     if recall < 1:
