@@ -171,7 +171,7 @@ def fuzz(inputs: int, seed: int) -> dict[str, object]:
             else:
                 content = signed(restructured(original, rng))
             path.write_bytes(content)
-            signal.alarm(fuzz_readers.SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, fuzz_readers.SECONDS)
             watch.on = True
             fault = None
             try:
@@ -196,7 +196,7 @@ def fuzz(inputs: int, seed: int) -> dict[str, object]:
             except BaseException as error:
                 fault = f"scoring, {type(error).__name__}: {error}"
             watch.on = False
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             fault = fault or (f"executed {watch.seen}" if watch.seen else None)
             if fault is not None:
                 kept = pathlib.Path(tempfile.gettempdir()) / "amiss-fuzz.amiss"
@@ -207,7 +207,7 @@ def fuzz(inputs: int, seed: int) -> dict[str, object]:
 
 if __name__ == "__main__":
     warnings.simplefilter("error")
-    signal.signal(signal.SIGALRM, fuzz_readers.too_long)
+    signal.signal(signal.SIGPROF, fuzz_readers.too_long)
     parser = argparse.ArgumentParser()
     parser.add_argument("--inputs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)

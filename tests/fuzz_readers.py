@@ -47,7 +47,7 @@ WHOLE_FILE = (
     "is missing in every row",
     "the gzip data is damaged",
 )
-SECONDS = 20  # for a file of at most 64 kB
+SECONDS = 20  # of the processor's time, for a file of at most 64 kB
 CAP = 1 << 30  # bytes beyond what the imports take
 
 
@@ -105,7 +105,7 @@ def fuzz(kind: str, inputs: int, seed: int) -> dict[str, object]:
         for _ in range(inputs):
             content = mutations.mutated(rng.choice(originals), rng, tokens)
             path.write_bytes(content)
-            signal.alarm(SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
             try:
                 data = read(path, kind, folder)
                 X = np.asarray(getattr(data.X.values, "data", data.X.values), dtype=float)
@@ -117,7 +117,7 @@ def fuzz(kind: str, inputs: int, seed: int) -> dict[str, object]:
                 counts["refused"] += 1
             except BaseException as error:
                 fault = f"{type(error).__name__}: {error}"
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             if fault is not None:
                 kept = pathlib.Path(tempfile.gettempdir()) / f"amiss-fuzz.{kind}"
                 kept.write_bytes(content)
@@ -131,7 +131,7 @@ def too_long(*_: object) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("error")  # a warning would be printed beside the one line
-    signal.signal(signal.SIGALRM, too_long)
+    signal.signal(signal.SIGPROF, too_long)
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--inputs", type=int, default=1000)

@@ -49,6 +49,7 @@ def listed(names: Sequence[str], at_most: int = 5) -> str:
 
 def refuse_duplicates(names: Sequence[str], where: str = "") -> None:
     """Two columns of one name cannot be told apart."""
+    if len(set(names)) == len(names):
+        return
     twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise DataError(f"{where}duplicate column name {listed(twice)}; rename one of them")
+    raise DataError(f"{where}duplicate column name {listed(twice)}; rename one of them")
