@@ -68,8 +68,9 @@ def read_npz(source: Source, selection: Selection) -> Part:
 
 def _arrays(source: Source) -> dict[str, Any]:
     """The arrays of the archive, by name; none is read before its size is known to be what the file holds."""
+    content = io.BytesIO(source.bytes())
     try:
-        with zipfile.ZipFile(io.BytesIO(source.bytes())) as archive:
+        with zipfile.ZipFile(content) as archive:
             return {member.filename.removesuffix(".npy"): _array(archive, member) for member in archive.infolist()}
     except _Bomb:
         source.refuse("it unpacks to hundreds of times its size, which looks like a trap; pack it less tightly")
