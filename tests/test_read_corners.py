@@ -15,7 +15,8 @@ from files import read_text, written
 
 import amiss
 from amiss import DataError
-from amiss.readers import npz, source
+from amiss.readers import parquet as parquet_reader
+from amiss.readers import source, svmlight
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_arff_ids(tmp_path):
         ("{0 'q', 1}\n", "line 6: a sparse row holds pairs"),
         ("{1 5, 1 x y}\n", "line 6: a sparse row holds pairs"),
         ("{1 5, 1 6}\n", "line 6: the positions of a sparse row must rise"),
-        ("{7 1}\n", "line 6: position 7 where 3 attributes"),
+        ("{7 1}\n", "line 6: a position beyond the 3 attributes declared"),
         ("{1 5\n", "line 6: the row is not closed"),
         ("q,5_0,1\n", "line 6, column 'a': this is not a number"),
         ("r,5,1\n", "line 6, column 'n': the value is not among those"),
@@ -91,10 +92,21 @@ def test_formats_without_ids_or_pictures(refused, tmp_path):
 
 
 def test_an_archive_that_unpacks_to_far_too_much(tmp_path, refused, monkeypatch):
-    monkeypatch.setattr(npz, "HARMLESS", 1000)
+    monkeypatch.setattr(source, "HARMLESS", 1000)
     stream = io.BytesIO()
     np.savez_compressed(stream, X=np.zeros((300, 300)), Y=np.zeros((300, 1)))
     assert "looks like a trap" in refused(stream.getvalue(), "t.npz")
+
+
+def test_other_files_that_unpack_to_far_too_much(refused, monkeypatch):
+    monkeypatch.setattr(source, "HARMLESS", 1000)
+    assert "looks like a trap" in refused(gzip.compress(bytes(3 << 20)), "t.npz.gz")
+    monkeypatch.setattr(parquet_reader, "HARMLESS", 1000)
+    monkeypatch.setattr(parquet_reader, "MOST_PACKED", 10)
+    many = parquet({"a": np.zeros(20_000), "y": np.zeros(20_000)})
+    assert "looks like a trap" in refused(many, "t.parquet", outputs="y")
+    monkeypatch.setattr(svmlight, "MOST_CELLS", 10)
+    assert "4 labels in 4 rows; choose some" in refused("0 1:1\n1 1:1\n2 1:1\n3 1:1\n", "t.svm")
 
 
 def npy(shape, dtype="<f8", data=b""):

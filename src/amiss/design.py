@@ -13,7 +13,7 @@ sparse matrix end up in the same storage with the same values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -67,13 +67,13 @@ class Encoding:
     @property
     def one_hot(self) -> list[int]:
         """The categories of more than two levels, which get a column a level."""
-        return [column for column in sorted(self.levels) if len(self.levels[column]) > 2]
+        return _large(self.levels)
 
     @property
     def sources(self) -> npt.NDArray[np.intp]:
         """The column of the table that each encoded column comes from."""
         large = self.one_hot
-        plain = [column for column in range(len(self.names)) if column not in large]
+        plain = _others(large, len(self.names))
         of_levels = [column for column in large for _ in self.levels[column]]
         return np.array([*plain, *of_levels, *self.indicated], dtype=np.intp)
 
@@ -85,10 +85,13 @@ class Encoding:
         """``table`` with its level numbers translated to those of the fit; a new level counts as missing."""
         for column in self.levels:
             if column not in table.levels and not np.isnan(table.column(column)).all():
-                raise DataError(f"column {shown(self.names[column])} held texts in the fit and holds numbers now")
+                name = shown(self.names[column])
+                raise DataError(f"{table.files}column {name} held texts in the fit and holds numbers now")
         unexpected = [table.names[column] for column in table.levels if column not in self.levels]
         if unexpected:
-            raise DataError(f"column {listed(unexpected)} held numbers in the fit and holds texts now")
+            raise DataError(
+                f"{table.files}column {listed(unexpected)} held numbers in the fit and holds texts now"
+            )
         return table.with_levels(self.levels)
 
     def _scaled(self, raw: Matrix) -> Matrix:
@@ -107,18 +110,22 @@ class Encoding:
         return np.ascontiguousarray(_clipped(scaled, FURTHEST))
 
 
-def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
-    """Learn from ``table`` how its inputs become numbers."""
+def fit_encoding(table: Table, scaling: Scaling, *, part: bool = False) -> Encoding:
+    """Learn from ``table`` how its inputs become numbers.
+
+    Texts that are nearly all different are refused, but not in a ``part`` of a table that was looked at whole.
+    """
     if scaling not in SCALINGS:
         raise ValueError(f"scaling must be one of {', '.join(SCALINGS)}; got {scaling!r}")
     levels = {column: tuple(names) for column, names in table.levels.items()}
-    _refuse_identifiers(table)
-    large = [column for column in sorted(levels) if len(levels[column]) > 2]
+    if not part:
+        _refuse_identifiers(table)
+    large = _large(levels)
     missing = _count_nans(table.values)
     indicated = tuple(int(column) for column in np.flatnonzero(missing))
     columns = encoded_columns(table.names, levels, indicated)
     is_number = np.zeros(len(columns), dtype=bool)
-    plain = [column for column in range(len(table.names)) if column not in large]
+    plain = _others(large, len(table.names))
     is_number[: len(plain)] = [column not in levels for column in plain]
     n_cells = len(table) * len(columns)
     n_filled = _count_nonzeros(table.values) + len(table) * len(large)
@@ -143,12 +150,23 @@ def fit_encoding(table: Table, scaling: Scaling) -> Encoding:
     return _fit_scale(_expanded(table, first), first, is_number)
 
 
+def _large(levels: Mapping[int, tuple[str, ...]]) -> list[int]:
+    """Columns of more than two levels."""
+    return [column for column in sorted(levels) if len(levels[column]) > 2]
+
+
+def _others(columns: Sequence[int], n_columns: int) -> list[int]:
+    """The columns that are not among ``columns``."""
+    among = set(columns)
+    return [column for column in range(n_columns) if column not in among]
+
+
 def encoded_columns(
     names: tuple[str, ...], levels: dict[int, tuple[str, ...]], indicated: tuple[int, ...]
 ) -> tuple[str, ...]:
     """Names of the encoded columns: numbers, levels of the larger categories, indicators of missing values."""
-    large = [column for column in sorted(levels) if len(levels[column]) > 2]
-    columns = [name for column, name in enumerate(names) if column not in large]
+    large = _large(levels)
+    columns = [names[column] for column in _others(large, len(names))]
     columns += [f"{names[column]}={level}" for column in large for level in levels[column]]
     columns += [f"{names[column]} is missing" for column in indicated]
     return tuple(columns)
@@ -236,7 +254,7 @@ def _expanded(table: Table, encoding: Encoding) -> Matrix:
     else:
         matrix = values.toarray() if sparse.issparse(values) else values
     large = encoding.one_hot
-    plain = np.array([column for column in range(len(encoding.names)) if column not in large], dtype=np.intp)
+    plain = np.array(_others(large, len(encoding.names)), dtype=np.intp)
     numbers = matrix if not large else matrix[:, plain]
     blocks = [_imputed(numbers, encoding.means[plain])]
     for column in large:

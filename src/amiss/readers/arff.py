@@ -7,6 +7,7 @@ means its first declared value.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -26,7 +27,7 @@ CHUNK_ROWS = 2048
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.+)$", re.IGNORECASE | re.DOTALL)
 VALUE = re.compile(rf"\s*({QUOTED}|[^,'\"][^,]*?|)\s*(,|$)")
-PAIR = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^,\s]+)\s*(?:,|$)")
+PAIR = re.compile(rf"\s*([0-9]+)\s+({QUOTED}|[^,\s]+)\s*(?:,|$)")
 WEIGHT = re.compile(r",?\s*\{\s*([^{}\s]+)\s*\}\s*$")
 COMMENT = re.compile(r"(?<=[}\w])\s+%.*$")
 NUMERIC = ("numeric", "real", "integer")
@@ -123,6 +124,13 @@ def _attribute(line: str, source: Source, number: int) -> Attribute:
     if word == "string":
         return Attribute(name, text=True, line=number)
     return Attribute(name, text=True, unreadable=word, line=number)
+
+
+def _position(text: str) -> int:
+    """The number of an attribute; one with many digits is beyond all of them."""
+    if not (text.isascii() and text.isdecimal()):
+        raise ValueError("not a position")
+    return int(text) if len(text) < 18 else sys.maxsize
 
 
 def _unquoted(text: str) -> str:
@@ -318,7 +326,7 @@ class _SparseRows(_Rows):
             pairs = self._quoted_pairs(body, line)
         else:
             try:
-                pairs = [(int(position), cell) for position, cell in map(str.split, body.split(","))]
+                pairs = [(_position(text), cell) for text, cell in map(str.split, body.split(","))]
             except ValueError:
                 self.refuse("a sparse row holds pairs of a number and a value, as in {3 1, 7 0.5}", line)
         last = -1
@@ -327,7 +335,7 @@ class _SparseRows(_Rows):
                 self.refuse("the positions of a sparse row must rise", line)
             last = position
         if last >= len(self.attributes):
-            self.refuse(f"position {last} where {len(self.attributes)} attributes are declared (from 0)", line)
+            self.refuse(f"a position beyond the {len(self.attributes)} attributes declared (from 0)", line)
         return pairs
 
     def _quoted_pairs(self, body: str, line: int) -> list[tuple[int, str]]:
@@ -336,6 +344,6 @@ class _SparseRows(_Rows):
             match = PAIR.match(body, position)
             if match is None:
                 self.refuse("a sparse row holds pairs of a number and a value, as in {3 1, 7 'a b'}", line)
-            pairs.append((int(match[1]), _unquoted(match[2])))
+            pairs.append((_position(match[1]), _unquoted(match[2])))
             position = match.end()
         return pairs

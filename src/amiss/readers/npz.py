@@ -18,12 +18,12 @@ from scipy import sparse
 
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
-from amiss.readers.source import Source
+from amiss.readers.source import TRAP, Source, unpacks_to_too_much
 from amiss.table import Matrix, Table
 
 CSR_FIELDS = ("data", "indices", "indptr", "shape")
-HARMLESS = 256 << 20  # bytes that anything may unpack to
-MOST_PACKED = 300  # times smaller than its content a larger array may be
+KNOWN = {"X", "Y", *(f"{name}_{field}" for name in "XY" for field in CSR_FIELDS)}
+KNOWN |= {"input_names", "output_names", "ids", "pictures"}
 NOT_OURS = (
     *(ValueError, TypeError, KeyError, AttributeError, OSError, EOFError, RuntimeError, OverflowError),
     *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError),
@@ -71,17 +71,19 @@ def _arrays(source: Source) -> dict[str, Any]:
     content = io.BytesIO(source.bytes())
     try:
         with zipfile.ZipFile(content) as archive:
-            return {member.filename.removesuffix(".npy"): _array(archive, member) for member in archive.infolist()}
+            known = [member for member in archive.infolist() if member.filename.removesuffix(".npy") in KNOWN]
+            size, packed = (sum(getattr(each, of) for each in known) for of in ("file_size", "compress_size"))
+            if unpacks_to_too_much(size, packed):
+                raise _Bomb
+            return {member.filename.removesuffix(".npy"): _array(archive, member) for member in known}
     except _Bomb:
-        source.refuse("it unpacks to hundreds of times its size, which looks like a trap; pack it less tightly")
+        source.refuse(TRAP)
     except NOT_OURS:
         source.refuse("this is not an npz file of plain arrays; write it with numpy.savez(X=…, Y=…)")
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
-    """One array; its header may not promise more than the member holds, nor that more than is likely."""
-    if member.file_size > max(HARMLESS, MOST_PACKED * member.compress_size):
-        raise _Bomb
+    """One array; its header may not promise more than the member holds."""
     with archive.open(member) as stream:
         version = np.lib.format.read_magic(stream)
         read_header = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}[version[0]]

@@ -9,7 +9,10 @@ from amiss.convert import as_table
 from amiss.errors import DataError, MissingDependencyError
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
-from amiss.readers.source import Source
+from amiss.readers.source import TRAP, Source
+
+HARMLESS = 1 << 30  # bytes that any table may take
+MOST_PACKED = 2000  # times smaller than its cells a larger file may be; constant columns take no room
 
 
 def require_pyarrow() -> None:
@@ -33,6 +36,10 @@ def read_parquet(source: Source, selection: Selection) -> Part:
         content.seek(0)
         aside = {position for position in (roles.id, roles.pictures) if position is not None}
         wanted = [names[position] for position in sorted({*roles.kept, *aside})]
+        n_cells = pq.read_metadata(content).num_rows * len(wanted)
+        if n_cells * 8 > max(HARMLESS, MOST_PACKED * len(content.getvalue())):
+            source.refuse(TRAP)
+        content.seek(0)
         frame = pq.read_table(content, columns=wanted)
     except DataError:
         raise

@@ -15,6 +15,10 @@ from typing import IO, Any, NoReturn
 from amiss.errors import DataError, shown
 
 LONGEST_LINE = 64 << 20  # bytes; a gzipped line may unpack to anything
+CHUNK = 1 << 20
+HARMLESS = 256 << 20  # bytes that anything may unpack to
+MOST_PACKED = 300  # times smaller than its content a larger file may be
+TRAP = "it unpacks to hundreds of times its size, which looks like a trap; pack it less tightly"
 GZIP_MAGIC = b"\x1f\x8b"
 LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)(?!$)")  # the line end of old Macintosh files
 OTHER_KINDS = {
@@ -25,6 +29,11 @@ OTHER_KINDS = {
     b"PAR1": "this is a Parquet file; name it .parquet, or say --format parquet",
     b"\x89PNG": "this is a picture, not a table",
 }
+
+
+def unpacks_to_too_much(size: int, packed: int) -> bool:
+    """Whether a file is likely to be made to fill the memory."""
+    return size > max(HARMLESS, MOST_PACKED * packed)
 
 
 @dataclass(frozen=True)
@@ -83,11 +92,17 @@ class Source:
                 self.refuse(kind, line=1)
 
     def bytes(self) -> bytes:
+        size = Path(self.path).stat().st_size if self.path != "-" and Path(self.path).is_file() else 0
+        parts = list[bytes]()
         with self.open() as stream:
             try:
-                content = stream.read()
+                while part := stream.read(CHUNK):
+                    parts.append(part)
+                    if size and unpacks_to_too_much(CHUNK * len(parts), size):
+                        self.refuse(TRAP)
             except (EOFError, gzip.BadGzipFile, zlib.error):
                 self.refuse("the gzip data is damaged or cut short; copy the file again")
+        content = b"".join(parts)
         if not content:
             self.refuse("the file is empty")
         return content

@@ -20,6 +20,8 @@ from amiss.table import Table
 
 MOST_INPUTS = 2_000_000  # a slip in a number would otherwise ask for all memory
 
+MOST_CELLS = 200_000_000  # of outputs, which are kept dense
+
 SHAPE = re.compile(r"\s*\d+\s+\d+\s+\d+\s*$")
 
 
@@ -35,6 +37,8 @@ def read_svmlight(source: Source, selection: Selection) -> Part:
     place = {label: column for column, label in enumerate(distinct)}
     marks = [(row, place[label]) for row, found in enumerate(labels) for label in found]
     row_of, column_of = zip(*marks, strict=True) if marks else ((), ())
+    if selection.outputs is None and len(lines) * len(distinct) > MOST_CELLS:
+        source.refuse(f"there are {len(distinct)} labels in {len(lines)} rows; choose some by --outputs")
     Y = sparse.csr_array((np.ones(len(marks)), (row_of, column_of)), shape=(len(lines), len(distinct)))
     roles = selection.roles([*names, *known], source, known=known)
     table = Table(sparse.csr_array(sparse.hstack([X, Y], format="csr")), (*names, *known))
