@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import fitted, make_table
 
@@ -61,11 +62,38 @@ def test_other_rows_are_scored_as_they_are():
 def test_rows_that_cannot_calibrate(table):
     X, Y = table
     detector = fitted(X, Y)
-    with pytest.raises(DataError, match="were in the fit"):
+    with pytest.raises(DataError, match="of these 50 rows 0 were not in the fit"):
         detector.calibrate(X[:50], Y[:50])
+    with pytest.raises(DataError, match="of these 241 rows 1 were not in the fit"):
+        detector.calibrate(np.vstack([X, X[:1] + 1]), np.vstack([Y, Y[:1]]))
     small = fitted(X[:12], Y[:12])
     with pytest.raises(DataError, match="at least 20"):
         small.calibrate(X[:12], Y[:12])
+
+
+def test_rows_of_the_fit_among_others_do_not_count():
+    X, Y = one_world(100, 1)
+    more_X, more_Y = one_world(60, 2)
+    mixed = fitted(X, Y).calibrate(np.vstack([X[:30], more_X]), np.vstack([Y[:30], more_Y]))
+    alone = fitted(X, Y).calibrate(more_X, more_Y)
+    np.testing.assert_array_equal(mixed.calibration_.scores, alone.calibration_.scores)
+
+
+def test_parts_of_a_table_need_not_have_what_the_table_has():
+    """A fold may lack an output, and see a text in most of its rows for the first time."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"doctor": [f"d{i % 45}" for i in range(100)], "age": rng.normal(size=100)})
+    Y = (rng.random((100, 3)) < 0.5).astype(float)
+    Y[2:, 2] = np.nan
+    detector = fitted(X, Y).calibrate(X, Y)
+    assert np.isfinite(detector.calibration_.scores).all() and len(detector.calibration_) == 100
+
+
+def test_calibrating_twice_is_the_same():
+    X, Y = make_table(60)
+    detector = fitted(X, Y, random_state=None)
+    first = detector.calibrate(X, Y).calibration_.scores
+    np.testing.assert_array_equal(detector.calibrate(X, Y).calibration_.scores, first)
 
 
 def test_the_threshold_then_holds_for_unseen_rows():

@@ -79,7 +79,7 @@ def test_ways_to_cut(model, amiss):
     drawn = json.loads(amiss("score", "m.amiss", "new.csv", "--fdr", 0.2, "--against", "models", "--json").out)
     assert "drawn from the models" in drawn["by"]
     rate = json.loads(amiss("score", "m.amiss", "new.csv", "--rate", 0.2, "--json").out)
-    assert rate["by"] == "what 20% of rows like the fit's exceed" and rate["flagged"] >= 1
+    assert rate["by"] == "what 20% of 120 rows held out of the fit exceed" and rate["flagged"] >= 1
 
 
 @pytest.mark.parametrize(
@@ -91,6 +91,7 @@ def test_ways_to_cut(model, amiss):
         (("-o", "m.amiss", "--output-format", "csv"), "this is an input file"),
         (("--fdr", "1"), "--fdr"),
         (("--rate", "0.7"), "--rate"),
+        (("--fdr", "nan"), "--fdr"),
     ],
 )
 def test_requests_that_contradict(model, amiss, options, message):
@@ -162,7 +163,7 @@ def test_what_the_fit_has_not_seen(tmp_path, amiss):
     refused = amiss("score", "m.amiss", "new.csv", "--fdr", 0.1, "--against", "rows")
     assert refused.code == 2 and "--no-calibration" in refused.err
     assert amiss("score", "m.amiss", "new.csv", "--fdr", 0.1).code == 0  # by draws then
-    assert "no p-values" in amiss("fit", "t.csv", "--outputs", "tag_*", "-o", "m.amiss", "--no-calibration").out
+    assert "Not calibrated" in amiss("fit", "t.csv", "--outputs", "tag_*", "-o", "m.amiss", "--no-calibration").out
 
 
 def test_a_model_without_rows(tmp_path, tables, amiss):
@@ -176,6 +177,36 @@ def test_a_model_without_rows(tmp_path, tables, amiss):
     assert all(f"case {i}".encode() not in content for i in range(120))
 
 
+def test_batches_that_look_otherwise_by_chance(tmp_path, amiss):
+    """Categories that are all numbers in a small batch, a dropped column that is not there any more."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"ward": rng.choice(["4", "5", "3A"], 60), "note": "x", "kg": rng.uniform(50, 90, 60)})
+    table["empty"] = ""
+    table["tag"] = (table.kg > 70).astype(int)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    options = ("--outputs", "tag", "--drop", "note", "--categorical", "empty", "--no-calibration", "-o", "m.amiss")
+    assert amiss("fit", "t.csv", *options).code == 0
+    few = table[table.ward != "3A"].iloc[:5].drop(columns="note").assign(extra=1)
+    few.to_csv(tmp_path / "few.csv", index=False)
+    done = amiss("score", "m.amiss", "few.csv", "--drop", "extra", "--json")
+    assert done.code == 0 and json.loads(done.out)["in_fit"] == 5, done.err
+    table[["ward", "kg", "empty", "tag"]].assign(ward=7.5).to_csv(tmp_path / "other.csv", index=False)
+    assert json.loads(amiss("score", "m.amiss", "other.csv", "--json").out)["unseen"][0]["kind"] == "category"
+
+
+def test_requests_to_fit_that_make_no_sense(tmp_path, amiss, tables):
+    tables[0].iloc[:12].to_csv(tmp_path / "few.csv", index=False)
+    for options, message in (
+        (("records.csv", "--alerts", 5), "say --rate here"),
+        (("records.csv", "--without-rows", "--neighbors", 50), "neighbours are rows of the fit"),
+        (("records.csv", "--order", "tag_0,tag_1,tag_2,tag_3"), "order is for parents='chain'"),
+        (("few.csv",), "few.csv: 12 rows are too few to calibrate by; say --no-calibration"),
+    ):
+        done = amiss("fit", *options, *OUTPUTS, "-o", "m.amiss")
+        assert done.code == 2 and message in done.err, done.err
+    assert not (tmp_path / "m.amiss").exists()
+
+
 def test_a_model_explains(model, amiss):
     done = amiss("explain", "m.amiss", "new.csv", "new 5")
     assert (
@@ -186,6 +217,8 @@ def test_a_model_explains(model, amiss):
     of_the_fit = json.loads(amiss("explain", "m.amiss", "records.csv", "case 17", "--json").out)
     direct = amiss("explain", "records.csv", "case 17", *OUTPUTS, "--neighbors", 30, "--json")
     assert of_the_fit["score"] == pytest.approx(json.loads(direct.out)["score"], rel=1e-9)
+    refused = amiss("explain", "m.amiss", "new.csv", 6, "--score", "prod")
+    assert refused.code == 2 and "--score is said to amiss fit" in refused.err
     missing = amiss("explain", "m.amiss", "new.csv")
     assert missing.code == 2 and "amiss explain MODEL FILE ROW" in missing.err
 

@@ -96,7 +96,9 @@ def test_labels_threshold_predict_and_judge_agree(rule, score):
     assert (detector.predict(new_X, new_Y) == batch.flagged).all()
     if "fdr" not in rule:
         assert batch.threshold == detector.threshold_
+    assert (detector.predict(X, Y) == detector.labels_).all()
     calibrated = detector.calibrate(X, Y)
+    assert (calibrated.predict(X, Y) == calibrated.labels_).all()
     assert (calibrated.labels_ == (calibrated.decision_scores_ > calibrated.threshold_)).all()
     assert (calibrated.predict(new_X, new_Y) == calibrated.judge(new_X, new_Y).flagged).all()
     if rule == {"fdr": 0.3}:
@@ -151,6 +153,35 @@ def test_one_cut_at_a_time(table):
         detector.judge(*table, fdr=0.1, against="rows")
     with pytest.raises(DataError, match="calibrate"):
         detector.p_values(*table)
+
+
+def test_rows_of_the_fit_are_judged_as_they_were_there():
+    """All alike, so none of them stands out, whoever is asked."""
+    X, Y = np.random.default_rng(0).normal(size=(40, 2)), np.zeros((40, 3))
+    detector = MCODE(fdr=0.05, n_neighbors=10).fit(X, Y)
+    assert detector.labels_.sum() == detector.predict(X, Y).sum() == 0
+    assert detector.calibrate(X, Y).predict(X, Y).sum() == 0
+    batch = detector.judge(np.vstack([X, X[:1] + 0.1]), np.zeros((41, 3)))
+    assert np.isnan(batch.p_values[:40]).all() and batch.p_values[40] > 0.05
+
+
+def test_an_explanation_gives_the_verdict_of_its_batch():
+    X, Y = make_table(300)
+    new_X, new_Y = make_table(60, seed=5)
+    detector = fitted(X, Y, fdr=0.3).calibrate(X, Y)
+    batch = detector.judge(new_X, new_Y)
+    assert 0 < batch.flagged.sum() < 60
+    told = [detector.explain(new_X, new_Y, row=row).flagged for row in range(60)]
+    assert told == batch.flagged.tolist()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"alerts": -1}, {"alerts": 2.5}, {"fdr": 5}, {"fdr": np.nan}, {"rate": 0.9}, {"fdr": 0.1, "against": "rowz"}],
+)
+def test_cuts_that_make_no_sense(table, asked):
+    with pytest.raises(ValueError, match=r"must be"):
+        fitted(*table).judge(*table, **asked)
 
 
 def test_alerts_and_rate_of_a_batch():

@@ -57,7 +57,7 @@ def test_a_row_of_the_fit_keeps_its_score():
     detector = fitted(X, Y)
     np.testing.assert_array_equal(detector.decision_function(X, Y), detector.decision_scores_)
     batch = detector.judge(X[[17, 3]], Y[[17, 3]])
-    assert batch.in_fit.tolist() == [17, 3] and not batch.scored_as_seen
+    assert batch.in_fit.tolist() == [17, 3]
     assert batch.remarks()[-1] == "2 rows of 2 were in the fit and have the score they had there."
     # Taken for new it would score far less: that is what must not happen unnoticed.
     moved = X[[17]] + 1e-9
@@ -165,10 +165,26 @@ def test_what_is_new_is_the_same_in_sparse_tables():
     }  # fmt: skip
 
 
+def test_a_column_that_was_empty_in_the_fit():
+    X, Y = make_table(50)
+    X[:, 2] = np.nan
+    new = X[:5].copy()
+    new[3, 2] = 1e9
+    found = fitted(X, Y).judge(new, Y[:5]).novelties
+    assert [(each.column, each.kind, each.rows.tolist()) for each in found] == [("x2", "present", [3])]
+
+
 def test_many_new_columns_are_not_all_told():
     X, Y = make_table(100, n_inputs=12)
     told = remarks(list(fitted(X, Y).judge(X + 1000, Y).novelties))
     assert len(told) == 6 and told[-1] == "The same goes for 7 more columns."
+
+
+def test_a_model_of_label_lists_takes_matrices_too():
+    X, Y = make_table(60)
+    detector = fitted(X, [[f"t{i}" for i in np.flatnonzero(row)] for row in Y])
+    np.testing.assert_array_equal(detector.decision_function(X, Y), detector.decision_scores_)
+    assert detector.calibrate(X, Y).calibration_ is not None
 
 
 # Drift.
@@ -215,5 +231,8 @@ def test_drift_of_a_batch():
     new_Y[:, 2] = np.random.default_rng(3).permutation(new_Y[:, 2])
     drift = detector.judge(new_X, new_Y).drift
     assert drift.drifted[2] and drift.found[2] > 2 * drift.usual[2]
+    # Models whose errors on unseen rows nobody knows cannot tell.
+    blind = fitted(X, Y, crossfit=False, strengths=[1.0]).judge(*world(300, 10)).drift
+    assert not blind.drifted.any() and blind.to_dict()[0]["usual_error"] is None
     # Rows of the fit say nothing about new ones.
     assert detector.judge(X[:50], Y[:50]).drift.rows.tolist() == [0, 0, 0, 0]

@@ -107,7 +107,10 @@ def test_arff_ids_texts_and_joins(tmp_path):
             "@relation r\n@attribute a numeric\n@attribute y {0,1,2}\n@data\n1,2\n",
             "line 5, column 'y': an output",
         ),
-        ("@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{0 1, 5 1}\n", "line 5: a position beyond"),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{0 1, 5 1}\n",
+            "line 5: a position beyond",
+        ),
         (
             "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{1 1, 0 1}\n",
             "line 5: .* must rise",

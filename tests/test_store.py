@@ -19,7 +19,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import amiss
-from amiss import DataError, store
+from amiss import DataError, state, store
+from amiss.report import write_report
 
 SAMPLES = Path(__file__).parent / "models"
 KINDS = [
@@ -127,14 +128,24 @@ def test_a_model_without_rows(tmp_path, parameters):
     why = again.explain(new_X, new_Y, row=2)
     expected = detector.explain(new_X, new_Y, row=2)
     assert why.to_dict() | {"observed": 0} == expected.to_dict() | {"observed": 0}
-    # No row is in it, and rows it has seen are told.
-    assert not any("rows." in name for name in header(tmp_path / "m.amiss"))
+    # No row is in it, nor its fingerprint; that a batch was in the fit is told all the same.
+    assert not any("rows." in name or name == "content" for name in header(tmp_path / "m.amiss"))
     batch = again.judge(X, Y)
-    assert (batch.in_fit >= 0).all() and batch.scored_as_seen
+    assert 50 <= batch.scored_as_seen <= 60
     assert "their scores may be too low" in batch.remarks()[-1]
-    for ask in (lambda: again.explain(3), lambda: again.save(tmp_path / "x.amiss"), again.dependence):
+    assert not again.judge(new_X, new_Y).scored_as_seen
+    np.testing.assert_array_equal(again.dependence(), detector.dependence())
+    asks = (
+        lambda: again.explain(3),
+        lambda: again.save(tmp_path / "x.amiss"),
+        lambda: again.was_fitted_to(X, Y),
+        lambda: write_report(tmp_path / "r.html", again, X, Y),
+    )
+    for ask in asks:
         with pytest.raises(DataError, match="without the rows"):
             ask()
+    with pytest.raises(DataError, match="a calibration needs"):
+        again.calibrate(X, Y)
     again.save(tmp_path / "twice.amiss", rows=False)
     assert (tmp_path / "twice.amiss").read_bytes() == (tmp_path / "m.amiss").read_bytes()
 
@@ -168,9 +179,84 @@ def test_what_a_file_says_of_itself(tmp_path):
     assert "n_jobs" not in said["parameters"]
 
 
+def test_a_trace_does_not_give_a_row_away():
+    """Rows that never were in the fit pass the filter too, one in ten."""
+    rng = np.random.default_rng(0)
+    content, others = (np.sort(rng.integers(0, 2**63, n, dtype=np.uint64)) for n in (2000, 50_000))
+    traces = state._traces(content)
+    assert traces[content % np.uint64(len(traces))].all()
+    assert traces[others % np.uint64(len(traces))].mean() == pytest.approx(0.095, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"n_neighbors": 3},
+        {"score": "prod"},
+        {"scaling": "none"},
+        {"exclude": [0]},
+        {"fdr": 0.1},
+        {"crossfit": False},
+    ],
+)
+def test_parameters_that_are_set_after_the_fit_do_not_matter(tmp_path, later):
+    X, Y = make_table(60)
+    new_X, new_Y = make_table(20, seed=4)
+    detector = fitted(X, Y)
+    scores = detector.decision_function(new_X, new_Y)
+    detector.set_params(**later).save(tmp_path / "m.amiss")
+    np.testing.assert_array_equal(amiss.load(tmp_path / "m.amiss").decision_function(new_X, new_Y), scores)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"parents": "chain", "order": range(3, -1, -1)},
+        {"exclude": {0}},
+        {"strengths": {1.0, 10.0}},
+        {"exclude": -np.inf},
+        {"random_state": 2**63 + 5},
+        {"random_state": np.random.RandomState(3)},
+    ],
+)
+def test_parameters_of_any_kind_are_kept(tmp_path, parameters):
+    X, Y = make_table(60)
+    detector = fitted(X, Y, **parameters)
+    detector.save(tmp_path / "m.amiss")
+    assert_same(detector, amiss.load(tmp_path / "m.amiss"), X[:9] + 0.1, Y[:9])
+
+
+def test_what_was_measured_and_named_comes_back(tmp_path):
+    X, Y = mixed_table(80)
+    X["empty"] = None
+    detector = fitted(X, Y, score="auto")
+    detector.save(tmp_path / "m.amiss")
+    again = amiss.load(tmp_path / "m.amiss")
+    assert again.choice_.why == detector.choice_.why
+    np.testing.assert_array_equal(again.choice_.precision, detector.choice_.precision)
+    assert again.feature_names_in_.tolist() == detector.feature_names_in_.tolist()
+
+
+def test_a_file_that_would_not_load_is_not_kept(tmp_path, table, monkeypatch):
+    detector = fitted(*table)
+    detector._model.coef[0, 0] = np.nan
+    with pytest.raises(DataError, match=r"m\.amiss: what was written does not load again"):
+        detector.save(tmp_path / "m.amiss")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_header_that_would_fill_the_memory(model):
+    content = model.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    padded = content[8 : 8 + length].replace(b"{", b'{"x":{"dtype":[' + b"[]," * store.MOST_NESTED + b"[]]},", 1)
+    model.write_bytes(signed(len(padded).to_bytes(8, "little") + padded + content[8 + length :]))
+    with pytest.raises(DataError, match="damaged"):
+        amiss.load(model)
+
+
 def test_fortran_order_survives(tmp_path):
     array = np.asfortranarray(np.arange(12.0).reshape(3, 4))
-    store.write(tmp_path / "f.amiss", {}, {"array": array})
+    store.write(tmp_path / "f.amiss", {}, {"array": array}, lambda path: None)
     with store.opened(tmp_path / "f.amiss") as (_, file):
         np.testing.assert_array_equal(file.get_tensor("array"), array)
 
@@ -178,7 +264,7 @@ def test_fortran_order_survives(tmp_path):
 @pytest.fixture
 def model(tmp_path):
     X, Y = make_table(30)
-    fitted(X, Y, n_neighbors=5).save(tmp_path / "m.amiss")
+    fitted(X, Y, n_neighbors=5).calibrate(X, Y).save(tmp_path / "m.amiss")
     return tmp_path / "m.amiss"
 
 
@@ -278,7 +364,7 @@ def test_a_later_format_asks_for_an_upgrade(model):
         {"indicated": [-1]}, {"indicated": [0]}, {"sparse": True}, {"rows": False}, {"label_lists": 1},
         {"parameters": {"n_neighbors": -1}}, {"parameters": {"no such": 1}}, {"parameters": {"random_state": -1}},
         {"parameters": {}}, {"parameters": {"base_estimator": 1, "random_state": 0}}, {"reading": {"run": "rm"}},
-        {"reading": {"drop": [1]}},
+        {"reading": {"drop": [1]}}, {"more": 1}, {"choice": 5}, {"choice": {}}, {"frame": 1},
     ],
 )  # fmt: skip
 def test_descriptions_that_do_not_fit_are_refused(model, change):
@@ -311,6 +397,15 @@ def _set(name, place, value):
         _set("rows.place", 0, 5),
         _set("rows.neighbors", (0, 0), 10_000),
         _set("rows.neighbors", (0, 0), -1),
+        _set("calibration.parts", (3, 0), np.nan),
+        _set("calibration.scores", 0, 99.0),
+        _set("encoding.unit", 0, 0.0),
+        lambda arrays: arrays.update(
+            {
+                "calibration.scores": arrays["calibration.scores"][:0],
+                "calibration.parts": arrays["calibration.parts"][:0],
+            }
+        ),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(model, change):

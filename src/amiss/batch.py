@@ -91,17 +91,19 @@ class Batch:
     Attributes
     ----------
     scores : (n_rows,) higher is more unusual
-    threshold, flagged : rows above the threshold are flagged
+    flagged : (n_rows,) which rows are flagged: those above the threshold (rows that were in the fit keep, under a
+        false-discovery level, the verdict they had there)
+    threshold : what a new row's score must exceed
     decided : how the threshold was found, as a sentence
     counted : (n_rows, n_outputs) which outputs count in the score: those observed and not left out
     p_values : (n_rows,) how often rows the fit has not seen score as high (or outputs drawn from the models,
-        if they were asked for); None if the detector was not calibrated
+        if they were asked for); None if the detector was not calibrated, NaN for rows that were in the fit
     output_p_values : (n_rows, n_outputs) how often an output adds as much to the score of such rows
     contributions, probability : (n_rows, n_outputs) what each output adds, and the probability of its value
     in_fit : (n_rows,) the row of the fit that is the same, or -1. Such a row has the score it had in the fit,
-        because the models have seen it and would find it usual; see ``scored_as_seen``
-    scored_as_seen : whether rows that were in the fit could not be given that score, because the model was
-        saved without its rows: their scores may then be too low
+        because the models have seen it and would find it usual
+    scored_as_seen : how many rows seem to have been in the fit of a model that was saved without its rows: their
+        scores may be too low
     novelties : categories, scales and missing values the fit has not seen
     drift : each output's mean error against the fit
     """
@@ -112,20 +114,17 @@ class Batch:
     counted: Mask
     scores: Floats
     threshold: float
+    flagged: Mask
     decided: str
     p_values: Floats | None
     in_fit: Rows
-    scored_as_seen: bool
+    scored_as_seen: int
     novelties: Sequence[Novelty]
     drift: Drift
     calibration: Calibration | None
 
     def __len__(self) -> int:
         return len(self.scores)
-
-    @property
-    def flagged(self) -> Mask:
-        return self.scores > self.threshold
 
     @cached_property
     def output_p_values(self) -> Floats | None:
@@ -137,12 +136,12 @@ class Batch:
         """What a person should know before trusting the scores."""
         said = remarks(list(self.novelties)) + self.drift.remarks()
         n_seen = int((self.in_fit >= 0).sum())
-        if n_seen and self.scored_as_seen:
+        if self.scored_as_seen:
             said.append(
-                f"{count(n_seen, 'row')} of {len(self)} were in the fit. The models have seen them and the fit's "
-                "rows were not kept, so their scores may be too low."
+                f"About {count(self.scored_as_seen, 'row')} of {len(self)} seem to have been in the fit. The "
+                "models have seen them and the fit's rows were not kept, so their scores may be too low."
             )
-        elif n_seen:
+        if n_seen:
             said.append(
                 f"{count(n_seen, 'row')} of {len(self)} were in the fit and have the score they had there."
             )

@@ -38,6 +38,11 @@ class ErrorLevels:
     count: Floats
 
     @classmethod
+    def unknown(cls, n_outputs: int) -> ErrorLevels:
+        """Of models whose errors on rows they have not seen nobody knows."""
+        return cls(np.full(n_outputs, np.nan), np.full(n_outputs, np.nan), np.zeros(n_outputs))
+
+    @classmethod
     def of(cls, errors: Floats, observed: Mask) -> ErrorLevels:
         count = observed.sum(axis=0).astype(np.float64)
         some = np.maximum(count, 1)
@@ -87,7 +92,10 @@ def held_out(detector: MCODE, inputs: Table, outputs: Table, content: Fingerprin
     """
     n_rows = len(outputs)
     if n_rows < FEWEST_ROWS:
-        raise DataError(f"there are {n_rows} rows; a calibration needs at least {FEWEST_ROWS}")
+        raise DataError(
+            f"there are {n_rows} rows, and a calibration needs at least {FEWEST_ROWS}; leave it out "
+            "(--no-calibration) or give more"
+        )
     fold = np.empty(n_rows, dtype=np.intp)
     fold[np.argsort(content, kind="stable")] = np.arange(n_rows) % FOLDS
     contributions, probability = np.empty(outputs.shape), np.empty(outputs.shape)
@@ -95,7 +103,7 @@ def held_out(detector: MCODE, inputs: Table, outputs: Table, content: Fingerprin
     with progress.stages(detector.verbose)("calibrating", FOLDS) as advance:
         for number in range(FOLDS):
             inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            without.fit(inputs.take(inside), outputs.take(inside))
+            without.score_rows(without.gather(inputs.take(inside), outputs.take(inside), part=True))
             # Copies of a row count as seen, and have the score of theirs that was in the fit.
             batch = without.judge(inputs.take(outside), outputs.take(outside))
             contributions[outside], probability[outside] = batch.contributions, batch.probability
@@ -106,5 +114,6 @@ def held_out(detector: MCODE, inputs: Table, outputs: Table, content: Fingerprin
 def _like(detector: MCODE) -> MCODE:
     """An unfitted detector that scores alike: what was chosen by the rows stays chosen."""
     excluded = np.flatnonzero(detector.output_quality_.excluded).tolist()
-    result: MCODE = clone(detector).set_params(score=detector.score_, exclude=excluded or None, verbose=False)
-    return result.set_params(**undecided(detector))
+    chosen = {"score": detector.score_, "exclude": excluded or None, "random_state": detector._seed}
+    result: MCODE = clone(detector).set_params(verbose=False, **chosen, **undecided(detector))
+    return result

@@ -72,7 +72,7 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = F
     """
     if Y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    as_lists = label_lists or are_label_lists(Y)
+    as_lists = (label_lists and isinstance(Y, (list, tuple))) or are_label_lists(Y)
     table = binarized(Y, names) if as_lists else as_table(as_column(Y), prefix="y")
     refuse_duplicates(table.names)
     if table.shape[1] == 0:

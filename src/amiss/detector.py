@@ -17,7 +17,7 @@ from amiss import evidence as gathering
 from amiss import state
 from amiss.approximate_neighbors import Search
 from amiss.batch import Batch
-from amiss.calibration import Calibration, ErrorLevels, held_out
+from amiss.calibration import FEWEST_ROWS, Calibration, ErrorLevels, held_out
 from amiss.convert import are_label_lists
 from amiss.dataset import as_inputs, as_outputs, matched, refuse_unequal_lengths
 from amiss.decide import (
@@ -37,6 +37,7 @@ from amiss.explanation import Explanation
 from amiss.judge import Judge
 from amiss.model import (
     Crossfit,
+    LinearModel,
     combined_log_odds,
     crossfit_share,
     errors,
@@ -49,7 +50,7 @@ from amiss.parameters import STRENGTHS, check_parameters, judged_by_draws, posit
 from amiss.quality import output_quality, skills
 from amiss.scorer import Reference, Scorer, TrainingRows
 from amiss.scores import Score, contributions, scores
-from amiss.table import Floats, Mask, Table
+from amiss.table import Floats, Mask, Matrix, Table
 from amiss.weights import Weighting, global_weights, mean_errors, steadied_local_weights
 
 
@@ -109,9 +110,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     fdr : float, default=None
         Flag so many rows that about this share of them, at most, is flagged by chance, instead of
         ``contamination``. Rows of the fit are judged against outputs drawn from the models, which holds as
-        far as the models' probabilities do; new rows against rows held out of the fit (see
-        :meth:`calibrate`), which holds if clean new rows are like those. With it, and with "auto", rows
-        of the fit are scored by models that did not see them (``crossfit`` is then taken for True).
+        far as the models' probabilities do. New rows are too, but after :meth:`calibrate` against rows held
+        out of the fit, which holds if clean new rows are like those. With it, and with "auto", rows of
+        the fit are scored by models that did not see them (``crossfit`` is then taken for True).
     random_state : int, RandomState, Generator or None, default=0
         Seeds the assignment of rows to folds; None is a new seed every time.
     n_jobs : int, default=-1
@@ -209,25 +210,30 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.choice_: Choice | None = choose_score(self, X, Y) if self.score == "auto" else None
         return self.score_rows(self.gather(X, Y))
 
-    def gather(self, X: Any, Y: Any) -> Evidence:
-        """Fit the models; what :meth:`score_rows` needs to score the rows."""
+    def gather(self, X: Any, Y: Any, *, part: bool = False) -> Evidence:
+        """Fit the models; what :meth:`score_rows` needs to score the rows.
+
+        In a ``part`` of a table an output may be missing in every row, and a text in most of them be another.
+        """
         check_parameters(self)
         self._label_lists = are_label_lists(Y)
         inputs, outputs = as_inputs(X), as_outputs(Y)
         validate_data(self, X=inputs if isinstance(X, (list, tuple)) else X, skip_check_array=True)
         refuse_unequal_lengths(inputs, outputs)
-        _refuse_unobserved(outputs)
+        if not part:
+            _refuse_unobserved(outputs)
         self.input_names_, self.output_names_ = inputs.names, outputs.names
         self._named = inputs.named, outputs.named
 
-        evidence = gathering.gather(self, inputs, outputs)
+        self.__dict__.pop("reading_", None)  # of a model that was loaded
+        evidence = gathering.gather(self, inputs, outputs, part=part)
         self._token = evidence.token
         return evidence
 
     def score_rows(self, evidence: Evidence) -> MCODE:
         """Score the rows of what this detector gathered last, by its parameters as they are now."""
         check_parameters(self)
-        if evidence.token is not self._token:
+        if evidence.token is not getattr(self, "_token", None):
             raise ValueError("this detector has gathered other rows since; gather these again")
         share = 1.0 if judged_by_draws(self) else crossfit_share(self.crossfit)
         if share and evidence.fit.out_of_fold is None:
@@ -242,8 +248,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self._encoding, self._expectations = evidence.encoding, evidence.expectations
         self._model, self._seed = fit.model, evidence.seed
         self._strength, self._converged = fit.strength, fit.converged
-        unseen = fit.in_sample if fit.out_of_fold is None else fit.out_of_fold
-        self._error_levels = ErrorLevels.of(errors(unseen, evidence.Y), ~np.isnan(evidence.Y))
+        self._error_levels = ErrorLevels.unknown(evidence.Y.shape[1])
+        if fit.out_of_fold is not None:
+            self._error_levels = ErrorLevels.of(errors(fit.out_of_fold, evidence.Y), ~np.isnan(evidence.Y))
         self.calibration_: Calibration | None = None
         rows = TrainingRows(
             design=evidence.design,
@@ -257,6 +264,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self._average = np.concatenate([np.ravel(evidence.design.mean(axis=0)), evidence.expectations.rates])
         self._settle(rows, gathering.neighborhood(self, evidence) if self._has_neighbors else None)
         self._flag()
+        self._fitted_by = self.get_params(deep=False)  # whatever is set later, the file says what made the fit
         return self
 
     def calibrate(self, X: Any, Y: Any) -> MCODE:
@@ -264,24 +272,28 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
         Give the rows of the fit: each is scored by a detector that is fitted anew without its fold, which
         takes about four times as long as the fit. Or give other rows that are like those to come; they
-        are scored as they are, at once. Either may hold wrong rows; the p-values of new ones are then
-        larger, not smaller.
+        are scored as they are, at once, those apart that were in the fit. Either may hold wrong rows; the
+        p-values of new ones are then larger, not smaller.
 
-        After it new rows have p-values, a detector with ``fdr`` can judge them, and with a share as
-        ``contamination`` the ``threshold_`` is the score that this share of unseen rows exceed.
+        After it new rows have p-values, and a detector with ``fdr`` judges them by these. With a share as
+        ``contamination`` the ``threshold_`` is then the score that this share of unseen rows exceed; rows of the
+        fit score a little lower, so fewer of them are flagged by it (``labels_``).
         """
         inputs, outputs = self._matched(X, Y)
         judge = self._judge()
         content = judge.contents(inputs, outputs)
-        if np.array_equal(np.sort(content), self._content):
+        observed = ~np.isnan(np.asarray(outputs.values))
+        if self._has_rows and np.array_equal(np.sort(content), self._rows.content):
             parts, probability = held_out(self, inputs, outputs, content)
         else:
             scored = judge.scored(inputs, outputs)
-            parts, probability = scored.contributions, scored.probability
-            if (scored.twins >= 0).all():
-                raise DataError("these rows were in the fit; give all its rows, or others")
-        values = np.asarray(outputs.values)
-        observed = ~np.isnan(values)
+            new = scored.twins < 0
+            parts, probability, observed = scored.contributions[new], scored.probability[new], observed[new]
+            if judge.passing(content) or np.count_nonzero(new) < FEWEST_ROWS:
+                raise DataError(
+                    f"a calibration needs all rows of the fit, or at least {FEWEST_ROWS} others; of these "
+                    f"{len(new)} rows {np.count_nonzero(new) - judge.passing(content)} were not in the fit"
+                )
         unlikely = np.where(observed, 1.0 - probability, 0.0)
         self.calibration_ = Calibration.of(parts, unlikely, observed, self._scorer.included)
         self._error_levels = self.calibration_.errors
@@ -319,20 +331,24 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         in this batch. ``fdr`` asks for another level, ``rate`` flags what this share of unseen rows would
         exceed, ``alerts`` the so many most unusual rows of this batch.
 
-        A level is kept ``against`` rows held out of the fit (after :meth:`calibrate` the default) or outputs
-        drawn from the models. The former needs nothing but that clean new rows are like those, but finds
-        little if as many of those are wrong; the latter trusts the models' probabilities.
+        A level is kept ``against`` rows held out of the fit (the default after :meth:`calibrate`) or outputs
+        drawn from the models (the default before it). The former needs nothing but that clean new rows are
+        like those, but finds little if as many of those are wrong; the latter trusts the models'
+        probabilities.
         """
         judge = self._judge()
         rows = judge.scored(*self._matched(X, Y))
         return judge.batch(rows, judge.cut(rows, fdr, rate, alerts, against))
 
     def p_values(self, X: Any, Y: Any) -> Floats:
-        """How often rows the fit has not seen score as high as each new row; see :meth:`calibrate`."""
+        """How often rows the fit has not seen score as high as each new row; NaN for a row that was in the fit."""
         check_is_fitted(self)
         if self.calibration_ is None:
             raise DataError("p-values of new rows need rows held out of the fit; call calibrate(X, Y) after fit")
-        return self.calibration_.p_values(self.decision_function(X, Y))
+        judge = self._judge()
+        found = judge.cut(judge.scored(*self._matched(X, Y)), alerts=1).p_values
+        assert found is not None
+        return found
 
     def explain(self, X: Any = None, Y: Any = None, *, row: int | None = None) -> Explanation:
         """Why a row has its score.
@@ -362,19 +378,22 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         inputs, outputs = self._matched(X, Y)
         if row is None and len(outputs) > 1:
             raise ValueError(f"there are {len(outputs)} rows; say which one: explain(X, Y, row=0)")
-        chosen = np.array([_row_number(row or 0, len(outputs), "X has")])
-        explanation = next(self._explained_new(inputs.take(chosen), outputs.take(chosen)))
-        return replace(explanation, values=as_inputs(X).texts(int(chosen[0])))
+        chosen = _row_number(row or 0, len(outputs), "X has")
+        judge = self._judge()
+        rows = judge.scored(inputs, outputs)
+        cut, twin = judge.cut(rows), int(rows.twins[chosen])
+        if twin >= 0:
+            explanation = replace(next(self._explainer().of_training([twin])), label="This row", row=None)
+        else:
+            # Under a false-discovery level the threshold is that of all rows given here.
+            explainer = replace(self._explainer(), threshold=cut.threshold)
+            explanation = next(explainer.of_new(*self._encoded(inputs, outputs, [chosen])))
+        return replace(explanation, values=as_inputs(X).texts(chosen), flagged=bool(cut.flagged[chosen]))
 
-    def _explained_new(self, inputs: Table, outputs: Table) -> Iterator[Explanation]:
-        """Explanations of new rows; those of the fit as they are explained there."""
-        design, Y = self._encoding.transform(inputs), np.asarray(outputs.values)
-        judge, explainer = self._judge(), self._explainer()
-        for number, twin in enumerate(judge.twins(judge.contents(inputs, outputs))):
-            if twin >= 0 and self._has_rows:
-                yield replace(next(explainer.of_training([int(twin)])), label="This row", row=None)
-            else:
-                yield explainer.of_new(design[[number]], Y[[number]])
+    def _encoded(self, inputs: Table, outputs: Table, rows: Sequence[int]) -> tuple[Matrix, Floats]:
+        some = np.asarray(rows, dtype=np.intp)
+        encoding: Encoding = self._encoding
+        return encoding.transform(inputs.take(some)), np.asarray(outputs.values)[some]
 
     def explain_rows(self, rows: Sequence[int]) -> Iterator[Explanation]:
         """Explanations of many rows of the fit, which is faster than one by one."""
@@ -388,20 +407,26 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def suspects_of_new(self, X: Any, Y: Any) -> Iterator[list[int]]:
         """The same for new rows."""
-        place = {name: number for number, name in enumerate(self.output_names_)}
-        for explanation in self._explained_new(*self._matched(X, Y)):
-            yield [place[each.output] for each in explanation.suspects]
+        inputs, outputs = self._matched(X, Y)
+        judge, explainer = self._judge(), self._explainer()
+        twins = judge.twins(judge.contents(inputs, outputs))
+        new = explainer.suspects_of_new(*self._encoded(inputs, outputs, np.flatnonzero(twins < 0).tolist()))
+        seen = explainer.suspects_of_training(twins[twins >= 0].tolist())
+        for twin in twins:
+            yield next(seen if twin >= 0 else new)
 
     def dependence(self) -> Floats | None:
         """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
         check_is_fitted(self)
-        self._row_numbers([0])
+        if isinstance(self._model, LinearModel):
+            return self._model.coef[len(self._encoding.columns) :]
         design, Y = self._rows.design[:50], self._rows.Y[:50]
         linear = linear_twin(self._model, design, self._expectations.filled(design, Y))
         return None if linear is None else linear.coef[design.shape[1] :]
 
     def was_fitted_to(self, X: Any, Y: Any) -> bool:
         """Whether these are the rows of the fit, in their order; of the inputs some rows are looked at."""
+        self._row_numbers([0])
         inputs, given = as_inputs(X), np.asarray(as_outputs(Y, self.output_names_, self._label_lists).values)
         rows: TrainingRows = self._rows
         if not np.array_equal(given, rows.Y[rows.place], equal_nan=True):
@@ -412,10 +437,10 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
 
     def predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
-        """1 for new rows above the ``threshold_`` (with ``fdr`` that of their batch: :meth:`judge`), else 0."""
+        """1 for new rows above the ``threshold_`` (with ``fdr``, for those of the batch that keep it), else 0."""
         judge = self._judge()
         rows = judge.scored(*self._matched(X, Y))
-        return (rows.scores > judge.cut(rows).threshold).astype(int)
+        return judge.cut(rows).flagged.astype(int)
 
     def fit_predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
         """Fit, and give ``labels_``."""
@@ -453,7 +478,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         Y, log_odds, back = rows.Y, rows.log_odds, rows.place
         observed = ~np.isnan(Y)
         included = self._included_outputs(log_odds, Y, observed)
-        self._rows, self._content = rows, rows.content
+        self._rows = rows
         self._scorer = self._scorer_of(log_odds, Y, included, found)
         reference = self._scorer.reference
         self.__dict__.pop("neighbor_recall_", None)  # of an earlier fit
@@ -550,8 +575,10 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             scorer=self._scorer,
             encoding=self._encoding,
             seed=self._seed,
-            content=self._content,
+            content=self._rows.content if self._has_rows else None,
+            traces=None if self._has_rows else self._traces,
             trained=self._trained(),
+            labels=self.labels_ == 1 if self._has_rows else None,
             training_scores=self._training_scores,
             threshold=self.threshold_,
             level=self.fdr,

@@ -45,15 +45,15 @@ class Evidence:
     found_by: tuple[object, ...] = ()  # the settings of that search
 
 
-def gather(detector: MCODE, inputs: Table, outputs: Table) -> Evidence:
-    """Fit the models a detector asks for."""
-    seed = seed_of(detector.random_state)
+def gather(detector: MCODE, inputs: Table, outputs: Table, *, part: bool = False) -> Evidence:
+    """Fit the models a detector asks for, to a table or to a ``part`` of one that was looked at whole."""
+    seed = seed_of(detector.random_state) % 2**63
     # In the order of their content, so that nothing depends on the order rows came in.
     content = contents(inputs.values, outputs.values, seed)
     order = np.argsort(content, kind="stable")
     inputs, outputs, content = inputs.take(order), outputs.take(order), content[order]
 
-    encoding = fit_encoding(inputs, detector.scaling)
+    encoding = fit_encoding(inputs, detector.scaling, part=part)
     design, Y = encoding.transform(inputs), np.asarray(outputs.values)
     fit, expectations = _fit_models(detector, design, Y, outputs.names, _folds(detector, Y))
     if fit.out_of_fold is not None:

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from amiss.explanation import ExplainedOutput, Explanation, Grounds
 from amiss.model import ConditionalModel, LinearModel, linear_twin, rho
@@ -124,26 +125,45 @@ class Explainer:
         for start in range(0, len(numbers), TOGETHER):
             yield [self._trained(number) for number in numbers[start : start + TOGETHER]]
 
-    def of_new(self, design: Matrix, Y: Floats) -> Explanation:
-        """The explanation of one new row, as arrays of one row."""
+    def of_new(self, design: Matrix, Y: Floats) -> Iterator[Explanation]:
+        """Explanations of new rows."""
+        for cases in self._new_batches(design, Y):
+            for case, changed in zip(cases, self._if_changed(cases), strict=True):
+                yield self._explanation(case, changed)
+
+    def suspects_of_new(self, design: Matrix, Y: Floats) -> Iterator[list[int]]:
+        """The outputs with a telling share of each new row, in the order of its explanation."""
+        for cases in self._new_batches(design, Y):
+            for case, changed in zip(cases, self._if_changed(cases), strict=True):
+                yield _ordered_suspects(case, changed)
+
+    def _new_batches(self, design: Matrix, Y: Floats) -> Iterator[list[_Case]]:
+        for start in range(0, len(Y), TOGETHER):
+            rows = slice(start, start + TOGETHER)
+            yield self._new(design[rows], Y[rows])
+
+    def _new(self, design: Matrix, Y: Floats) -> list[_Case]:
         scorer = self.scorer
         filled = scorer.expectations.filled(design, Y)
         log_odds = scorer.model.log_odds(design, filled)
         near = scorer.neighbors(design, filled)
         weights = scorer.weights(near)
-        case = _Case(
-            number=None,
-            position=None,
-            design=design,
-            Y=Y[0],
-            filled=filled[0],
-            probability=rho(log_odds, Y)[0],
-            shares=scorer.parts(log_odds, Y, weights)[0],
-            weights=weights if weights.ndim == 1 else weights[0],
-            neighbors=None if near is None else near[0],
-            model=scorer.model,
-        )
-        return self._explanation(case, self._if_changed([case])[0])
+        probability, shares = rho(log_odds, Y), scorer.parts(log_odds, Y, weights)
+        return [
+            _Case(
+                number=None,
+                position=None,
+                design=design[[row]],
+                Y=Y[row],
+                filled=filled[row],
+                probability=probability[row],
+                shares=shares[row],
+                weights=weights if weights.ndim == 1 else weights[row],
+                neighbors=None if near is None else near[row],
+                model=scorer.model,
+            )
+            for row in range(len(Y))
+        ]
 
     def _trained(self, number: int) -> _Case:
         trained = self._known
@@ -197,7 +217,8 @@ class Explainer:
 
     def _stacked(self, cases: list[_Case]) -> Matrix:
         if cases[0].position is None:
-            return cases[0].design[np.zeros(len(cases), dtype=np.intp)]
+            designs = [case.design for case in cases]
+            return sparse.vstack(designs, format="csr") if sparse.issparse(designs[0]) else np.vstack(designs)
         return self._known.rows.design[[case.position for case in cases]]
 
     def _explanation(self, case: _Case, if_changed: dict[int, _Changed]) -> Explanation:
@@ -292,5 +313,5 @@ class Explainer:
             if case.model is None:
                 result["grounds"] = "on what grounds, for the same reason"
         if case.neighbors is None:
-            result["neighbors"] = f"neighbours, because the score {self.scorer.score!r} has none"
+            result["neighbors"] = "neighbours, because all rows have the same weights"
         return result

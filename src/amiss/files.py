@@ -50,7 +50,8 @@ def whole_or_nothing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]
     handle, temporary = _temporary(path)
     try:
         with _named(path):
-            with os.fdopen(handle, "w+b") as stream:
+            os.close(handle)
+            with Path(temporary).open("wb") as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())

@@ -1,14 +1,16 @@
 """New rows, scored and cut by what a fit has left behind.
 
-The models have seen the rows of the fit and would find them usual. So a new row that is the same as one of
-them (told by its fingerprint) keeps the contributions it had in the fit, by models that did not see it; where a
-model was saved without its rows, it is at least known and said.
+The models have seen the rows of the fit and would find them usual. So a row that is the same as one of them
+(told by its fingerprint) is not taken for new: it keeps the score, and under a false-discovery level the verdict,
+that it had in the fit. A model saved without its rows has a coarse filter instead, by which a batch that was in
+the fit is noticed, and no row is given away: one in ten rows that never were there pass it too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 
@@ -30,7 +32,7 @@ from amiss.model import rho
 from amiss.novelty import novelties
 from amiss.scorer import Scorer
 from amiss.scores import scores
-from amiss.table import Floats, Rows, Table
+from amiss.table import Floats, Mask, Rows, Table
 from amiss.text import count, percent
 
 
@@ -54,9 +56,10 @@ class Scored:
 
 @dataclass(frozen=True)
 class Cut:
-    """Where to cut, how that was found, and the p-values of the rows if they have any."""
+    """Where to cut, who is flagged, how that was found, and the p-values of the rows if they have any."""
 
     threshold: float
+    flagged: Mask
     said: str
     p_values: Floats | None
 
@@ -65,15 +68,18 @@ class Cut:
 class Judge:
     """Scores and cuts new rows, given as tables with the columns of the fit.
 
-    ``content`` are the fingerprints of the rows of the fit, rising; ``trained`` are those rows, if they were
-    kept. ``level`` is a false-discovery level to be kept, unless another cut is asked for.
+    ``content`` are the fingerprints of the rows of the fit, rising, and ``trained`` those rows; where they were
+    not kept, there is a filter of their ``traces``. ``level`` is a false-discovery level to be kept, unless
+    another cut is asked for.
     """
 
     scorer: Scorer
     encoding: Encoding
     seed: int
-    content: Fingerprints
+    content: Fingerprints | None
+    traces: Mask | None
     trained: Trained | None
+    labels: Mask | None  # who is flagged of the rows of the fit
     training_scores: Floats
     threshold: float
     level: float | None
@@ -86,10 +92,22 @@ class Judge:
         return contents(self.encoding.matched(inputs).values, outputs.values, self.seed)
 
     def twins(self, content: Fingerprints) -> Rows:
-        """The row of the fit that each row of this content is the same as; -1 if it is none."""
+        """The row of the fit that each row of this content is the same as; -1 if it is none, or not known."""
+        if self.content is None or self.trained is None:
+            return np.full(len(content), -1)
         places = np.minimum(np.searchsorted(self.content, content), len(self.content) - 1)
-        numbers = places if self.trained is None else self.trained.rows.order[places]
-        return np.where(self.content[places] == content, numbers, -1)
+        return np.where(self.content[places] == content, self.trained.rows.order[places], -1)
+
+    def passing(self, content: Fingerprints) -> int:
+        """How many rows seem to have been in the fit, beyond those that pass the filter by chance."""
+        if self.traces is None:
+            return 0
+        chance, n_rows = float(self.traces.mean()), len(content)
+        passed = int(self.traces[content % np.uint64(len(self.traces))].sum())
+        expected = chance * n_rows
+        if passed <= expected + 3 * np.sqrt(expected * (1 - chance)):
+            return 0
+        return round((passed - expected) / (1 - chance))
 
     def scored(self, inputs: Table, outputs: Table) -> Scored:
         """New rows and what makes their scores."""
@@ -102,6 +120,9 @@ class Judge:
         if self.trained is not None and seen.any():
             parts[seen] = self.trained.contributions[twins[seen]]
             probability[seen] = self.trained.probability[twins[seen]]
+            log_odds[seen] = self.trained.rows.log_odds[self.trained.rows.place[twins[seen]]]
+            if weights.ndim == 2:
+                weights[seen] = self.trained.weights[twins[seen]]
         return Scored(inputs, Y, content, log_odds, weights, parts, probability, twins)
 
     def cut(
@@ -113,32 +134,51 @@ class Judge:
         against: str | None = None,
     ) -> Cut:
         """Where to cut a batch: as asked for, or as the fit says."""
-        if sum(each is not None for each in (fdr, rate, alerts)) > 1:
-            raise ValueError("ask for one of fdr, rate and alerts")
+        _check_cut(fdr, rate, alerts, against)
         found, calibration = rows.scores, self.calibration
         p = None if calibration is None else calibration.p_values(found)
+        if p is not None:
+            p[rows.twins >= 0] = np.nan  # rows of the fit are not new rows
+        level = self.level if fdr is None and rate is None and alerts is None else fdr
+        if level is not None:
+            return self._kept_level(rows, level, p, against)
         if alerts is not None:
-            said = f"the {count(alerts, 'most unusual row')} of this batch"
-            return Cut(threshold_for_count(found, alerts), said, p)
-        if rate is not None:
-            usual = self.training_scores if calibration is None else calibration.scores
-            return Cut(threshold_for_share(usual, rate), f"what {percent(rate)} of rows like the fit's exceed", p)
-        level = self.level if fdr is None else fdr
-        if level is None:
-            return Cut(self.threshold, "the threshold of the fit", p)
+            threshold, said = (
+                threshold_for_count(found, alerts),
+                f"the {count(alerts, 'most unusual row')} of this batch",
+            )
+        elif rate is not None and calibration is not None:
+            threshold = threshold_for_share(calibration.scores, rate)
+            said = f"what {percent(rate)} of {len(calibration)} rows held out of the fit exceed"
+        elif rate is not None:
+            threshold = threshold_for_share(self.training_scores, rate)
+            said = f"what {percent(rate)} of the fit's own rows exceed"
+        else:
+            threshold, said = self.threshold, "the threshold of the fit"
+        return Cut(threshold, found > threshold, said, p)
+
+    def _kept_level(self, rows: Scored, level: float, p: Floats | None, against: str | None) -> Cut:
+        """As many new rows as keep a false-discovery level; rows of the fit as they were judged there."""
+        new = rows.twins < 0
         if against == "models" or (against is None and p is None):
-            p, whom = p_values(found, self._drawn(rows)), "outputs drawn from the models"
-        elif calibration is not None:
-            whom = f"{len(calibration)} rows held out of the fit"
+            p, whom = np.full(len(new), np.nan), "outputs drawn from the models"
+            if new.any():
+                p[new] = p_values(rows.scores[new], self._drawn(rows, new))
+        elif p is not None:
+            whom = f"{len(self.calibration or ())} rows held out of the fit"
         else:
             raise DataError("no rows were held out of the fit to compare with; call calibrate(X, Y) after fit")
-        assert p is not None
-        threshold = threshold_below(found, discoveries(p, level))
-        return Cut(threshold, f"by a false-discovery level of {percent(level)} against {whom}", p)
+        flagged = np.zeros(len(new), dtype=bool)
+        flagged[new] = discoveries(p[new], level)
+        threshold = threshold_below(rows.scores[new], flagged[new]) if new.any() else self.threshold
+        if self.labels is not None:
+            flagged[~new] = self.labels[rows.twins[~new]]
+        return Cut(threshold, flagged, f"by a false-discovery level of {percent(level)} against {whom}", p)
 
-    def _drawn(self, rows: Scored) -> Floats:
-        """Scores of the rows with drawn outputs; by the order of their content, so that no other order matters."""
+    def _drawn(self, rows: Scored, new: Mask) -> Floats:
+        """Scores of ``new`` rows with drawn outputs, in the order of their content: no other order matters."""
         order = np.argsort(rows.content, kind="stable")
+        order = order[new[order]]
         weights = rows.weights if rows.weights.ndim == 1 else rows.weights[order]
         return drawn_scores(self.scorer, rows.log_odds[order], rows.Y[order], weights, self.seed)
 
@@ -154,11 +194,26 @@ class Judge:
             counted=observed & self.scorer.included,
             scores=rows.scores,
             threshold=cut.threshold,
+            flagged=cut.flagged,
             decided=cut.said,
             p_values=cut.p_values,
             in_fit=rows.twins,
-            scored_as_seen=self.trained is None,
+            scored_as_seen=self.passing(rows.content),
             novelties=novelties(self.encoding, rows.inputs),
             drift=Drift.between(self.output_names, self.error_levels, levels),
             calibration=self.calibration,
         )
+
+
+def _check_cut(fdr: float | None, rate: float | None, alerts: int | None, against: str | None) -> None:
+    """Refuse what cannot be asked for."""
+    if sum(each is not None for each in (fdr, rate, alerts)) > 1:
+        raise ValueError("ask for one of fdr, rate and alerts")
+    if fdr is not None and not 0 < fdr < 1:
+        raise ValueError(f"fdr must be a level between 0 and 1; got {fdr!r}")
+    if rate is not None and not 0 < rate <= 0.5:
+        raise ValueError(f"rate must be above 0 and at most 0.5; got {rate!r}")
+    if alerts is not None and not (isinstance(alerts, Integral) and alerts >= 1):
+        raise ValueError(f"alerts must be a whole number, at least 1; got {alerts!r}")
+    if against not in (None, "rows", "models"):
+        raise ValueError(f"against must be 'rows' or 'models'; got {against!r}")

@@ -23,7 +23,7 @@ class Novelty:
     """One thing about one input column that the fit has not seen, and the rows it is in, counted from 0."""
 
     column: str
-    kind: str  # "category", "scale" or "missing"
+    kind: str  # "category", "scale", "missing" or "present"
     rows: Rows
 
     def __str__(self) -> str:
@@ -31,13 +31,15 @@ class Novelty:
             "category": "of a category that the fit has not seen (taken for missing)",
             "scale": "far outside those of the fit (perhaps another unit)",
             "missing": "missing, as none was in the fit",
+            "present": "there, where all were missing in the fit",
         }[self.kind]
         return f"Input {printable(self.column)}: {count(len(self.rows), 'value')} {said}."
 
 
 def novelties(encoding: Encoding, table: Table) -> list[Novelty]:
     """What is new in ``table``, whose columns are those of the fit."""
-    found = _new_levels(encoding, table) + _off_scale(encoding, table) + _newly_missing(encoding, table)
+    found = _new_levels(encoding, table) + _off_scale(encoding, table)
+    found += _newly_missing(encoding, table) + _newly_present(encoding, table)
     return sorted(found, key=lambda each: -len(each.rows))
 
 
@@ -95,3 +97,12 @@ def _newly_missing(encoding: Encoding, table: Table) -> list[Novelty]:
         for column in gone.tolist()
         if column not in encoding.indicated
     ]
+
+
+def _newly_present(encoding: Encoding, table: Table) -> list[Novelty]:
+    found = []
+    for column in np.flatnonzero(np.isnan(encoding.low)).tolist():
+        if column not in encoding.levels and column not in table.levels:
+            rows = np.flatnonzero(~np.isnan(table.column(column)))
+            found += [Novelty(table.names[column], "present", rows)] * bool(len(rows))
+    return found

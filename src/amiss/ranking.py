@@ -143,9 +143,14 @@ def _ranked(
                 )
                 for i in largest
             ),
-            p_value=None if judged.p_values is None else float(judged.p_values[row]),
+            p_value=_known(judged.p_values, int(row)),
             in_fit=None if judged.in_fit is None else bool(judged.in_fit[row]),
         )
+
+
+def _known(p_values: Floats | None, row: int) -> float | None:
+    """A row that was in the fit has no p-value."""
+    return None if p_values is None or np.isnan(p_values[row]) else float(p_values[row])
 
 
 def _place(origin: Origin, row: int) -> dict[str, Any]:

@@ -7,7 +7,8 @@ taken by its kind and shape, each shape must fit the others, and what is an inde
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,10 @@ from scipy import sparse
 
 from amiss import __version__, store
 from amiss.calibration import Calibration, ErrorLevels
+from amiss.canonical import Fingerprints
 from amiss.design import NOT_RANKED, Encoding, Knots, encoded_columns
 from amiss.errors import DataError
+from amiss.evaluate.choose import Choice
 from amiss.evidence import nearest_rows
 from amiss.missing import Expectations
 from amiss.model import FoldModels, LinearModel
@@ -34,6 +37,11 @@ if TYPE_CHECKING:
 OF_THE_MACHINE = ("n_jobs", "verbose", "base_estimator")  # parameters that are not kept
 MISSING_OUTPUT = 2  # beside 0 and 1
 LARGEST_INT32 = 2**31 - 1
+OTHERS = 10  # places of the filter a row; nearly one in so many rows that were not in the fit pass it
+KEYS = {
+    *("format", "sha256", "amiss", "parameters", "inputs", "outputs", "named", "label_lists", "levels"),
+    *("indicated", "sparse", "score", "threshold", "rows", "frame", "choice", "reading"),
+}
 LARGEST = 1e100  # no number of a model is as large; products of larger ones overflow
 QUALITY = ("observed", "prevalence", "strength", "converged", "mean_error", "brier", "log_loss", "base_log_loss")
 QUALITY_ARRAYS = (*QUALITY, "skill", "auc", "weight", "excluded")
@@ -61,7 +69,6 @@ def save(detector: MCODE, path: Path, rows: bool, reading: dict[str, Any] | None
         **_model_arrays("model", detector._model),
         "expected.rates": detector._expectations.rates,
         "average": detector._average,
-        "content": detector._content,
         "errors.mean": detector._error_levels.mean,
         "errors.deviation": detector._error_levels.deviation,
         "errors.count": detector._error_levels.count,
@@ -72,13 +79,18 @@ def save(detector: MCODE, path: Path, rows: bool, reading: dict[str, Any] | None
         arrays["calibration.scores"] = detector.calibration_.scores
         arrays["calibration.parts"] = detector.calibration_.parts
     arrays |= _row_arrays(detector) if rows else _rowless_arrays(detector)
-    store.write(path, _description(detector, rows, reading), arrays)
+    empty: MCODE = type(detector)()
+
+    def loads(written: Path) -> None:
+        load(empty, written)
+
+    store.write(path, _description(detector, rows, reading), arrays, loads)
 
 
 def _description(detector: MCODE, rows: bool, reading: dict[str, Any] | None) -> dict[str, Any]:
     encoding: Encoding = detector._encoding
     read = reading or getattr(detector, "reading_", {})
-    kept = {name: value for name, value in detector.get_params(deep=False).items() if name not in OF_THE_MACHINE}
+    kept = {name: value for name, value in detector._fitted_by.items() if name not in OF_THE_MACHINE}
     parameters = kept | {"random_state": detector._seed}
     return {
         "amiss": __version__,
@@ -93,6 +105,8 @@ def _description(detector: MCODE, rows: bool, reading: dict[str, Any] | None) ->
         "score": detector.score_,
         "threshold": float(detector.threshold_),
         "rows": rows,
+        "frame": hasattr(detector, "feature_names_in_"),
+        "choice": None if detector.choice_ is None else _plain_choice(detector.choice_),
         "reading": {
             "id": read.get("id"),
             "drop": list(read.get("drop", ())),
@@ -101,13 +115,17 @@ def _description(detector: MCODE, rows: bool, reading: dict[str, Any] | None) ->
     }
 
 
+def _plain_choice(choice: Choice) -> dict[str, Any]:
+    return {field.name: _plain(getattr(choice, field.name)) for field in fields(choice)}
+
+
 def _plain(value: Any) -> Any:
     """Numbers and texts as JSON knows them."""
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, Iterable) and not isinstance(value, str):
         return [_plain(each) for each in value]
-    return value
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _encoding_arrays(encoding: Encoding) -> store.Arrays:
@@ -128,6 +146,7 @@ def _model_arrays(name: str, model: LinearModel) -> store.Arrays:
 def _row_arrays(detector: MCODE) -> store.Arrays:
     rows: TrainingRows = detector._rows
     arrays: store.Arrays = {
+        "content": rows.content,
         "rows.Y": np.where(np.isnan(rows.Y), MISSING_OUTPUT, rows.Y).astype(np.uint8),
         "rows.place": rows.place.astype(np.int64),
         "rows.log_odds": rows.log_odds,
@@ -147,7 +166,7 @@ def _row_arrays(detector: MCODE) -> store.Arrays:
         arrays["folds"] = rows.fold_models.folds
     if detector._scorer.reference is not None:
         arrays["rows.neighbors"] = detector._scorer.reference.neighbors.astype(np.int32)
-    if judged_by_draws(detector):
+    if hasattr(detector, "p_values_"):
         arrays["rows.p_values"] = detector.p_values_
     return arrays
 
@@ -161,7 +180,15 @@ def _rowless_arrays(detector: MCODE) -> store.Arrays:
         "weights": weights,
         "included": detector._scorer.included,
         "scores": np.sort(detector._training_scores),
+        "traces": _traces(detector._rows.content) if detector._has_rows else detector._traces,
     }
+
+
+def _traces(content: Fingerprints) -> Mask:
+    """A filter that every row of the fit passes, and one in ten others: too coarse to tell who was in it."""
+    marks = np.zeros(OTHERS * len(content), dtype=bool)
+    marks[content % np.uint64(len(marks))] = True
+    return marks
 
 
 # And back.
@@ -214,9 +241,9 @@ class _Shelf:
             raise _Unfit(name)
         return found
 
-    def texts(self, found: Any) -> tuple[str, ...]:
-        """Distinct texts, at least one."""
-        if type(found) is not list or not found or not all(type(text) is str for text in found):
+    def texts(self, found: Any, fewest: int = 1) -> tuple[str, ...]:
+        """Distinct texts."""
+        if type(found) is not list or len(found) < fewest or not all(type(text) is str for text in found):
             raise _Unfit("texts")
         if len(set(found)) < len(found):
             raise _Unfit("texts")
@@ -241,6 +268,8 @@ def load(detector: MCODE, path: Path) -> MCODE:
 
 
 def _restore(detector: MCODE, shelf: _Shelf) -> None:
+    if not set(shelf.description) <= KEYS:
+        raise _Unfit("keys")
     _restore_parameters(detector, shelf)
     detector.input_names_ = shelf.texts(shelf.description.get("inputs"))
     detector.output_names_ = shelf.texts(shelf.description.get("outputs"))
@@ -251,7 +280,9 @@ def _restore(detector: MCODE, shelf: _Shelf) -> None:
     detector._label_lists = shelf.value("label_lists", bool)
     detector.reading_ = _reading(shelf.value("reading", dict))
     detector.n_features_in_ = len(detector.input_names_)
-    detector.choice_ = None
+    if shelf.value("frame", bool):
+        detector.feature_names_in_ = np.array(detector.input_names_, dtype=object)
+    detector.choice_ = _restored_choice(shelf.description.get("choice"))
     detector.score_ = shelf.value("score", str)
     if detector.score_ not in SCORES or detector.score not in (detector.score_, "auto"):
         raise _Unfit("score")
@@ -262,11 +293,11 @@ def _restore(detector: MCODE, shelf: _Shelf) -> None:
     given = _restored_model("expected", shelf, n_columns, n_outputs) if "expected.coef" in shelf.names else None
     detector._expectations = Expectations(shelf.floats("expected.rates", n_outputs, largest=1.0), given)
     detector._average = shelf.floats("average", n_columns + n_outputs)
-    detector._content = shelf.array("content", "U64", None)
-    if not len(detector._content) or (detector._content[1:] < detector._content[:-1]).any():
-        raise _Unfit("content")
-    levels = (shelf.floats(f"errors.{name}", n_outputs) for name in ("mean", "deviation", "count"))
-    detector._error_levels = ErrorLevels(*levels)
+    detector._error_levels = ErrorLevels(
+        mean=shelf.floats("errors.mean", n_outputs, missing=True),
+        deviation=shelf.floats("errors.deviation", n_outputs, missing=True),
+        count=shelf.floats("errors.count", n_outputs),
+    )
     detector.calibration_ = _restored_calibration(detector, shelf)
     threshold = shelf.value("threshold", float)
     if not np.isfinite(threshold):
@@ -287,9 +318,33 @@ def _restore_parameters(detector: MCODE, shelf: _Shelf) -> None:
         raise _Unfit("parameters")
     detector.set_params(**parameters)
     check_parameters(detector)
+    detector._fitted_by = detector.get_params(deep=False)
     detector._seed = parameters.get("random_state")
     if type(detector._seed) is not int or not 0 <= detector._seed < 2**63:
         raise _Unfit("random_state")
+
+
+def _restored_choice(found: Any) -> Choice | None:
+    """What score="auto" measured."""
+    if found is None:
+        return None
+    atpar, precision = (np.array(found[name], dtype=np.float64) for name in ("atpar", "precision"))
+    shape = len(found["scores"]), len(found["flips"]), precision.shape[2], len(found["rates"])
+    if precision.shape != shape or atpar.shape != shape[:3] or shape[0] < len(SCORES) or 0 in shape:
+        raise _Unfit("choice")
+    whole = [*found["flips"], found["n_flipped"], found["n_rows"]]
+    shares = [*found["rates"], *precision.ravel(), *atpar.ravel()]
+    if not all(type(each) is int and each >= 1 for each in whole) or not all(0 <= each <= 1 for each in shares):
+        raise _Unfit("choice")
+    return Choice(
+        scores=tuple(map(str, found["scores"])),
+        flips=tuple(found["flips"]),
+        atpar=atpar,
+        rates=tuple(found["rates"]),
+        precision=precision,
+        n_flipped=found["n_flipped"],
+        n_rows=found["n_rows"],
+    )
 
 
 def _reading(found: dict[str, Any]) -> dict[str, Any]:
@@ -303,7 +358,7 @@ def _reading(found: dict[str, Any]) -> dict[str, Any]:
 
 def _restored_encoding(detector: MCODE, shelf: _Shelf) -> Encoding:
     names = detector.input_names_
-    levels = {int(column): shelf.texts(found) for column, found in shelf.value("levels", dict).items()}
+    levels = {int(column): shelf.texts(found, 0) for column, found in shelf.value("levels", dict).items()}
     indicated = tuple(shelf.value("indicated", list))
     for column in (*levels, *indicated):
         if type(column) is not int or not 0 <= column < len(names):
@@ -353,14 +408,19 @@ def _restored_calibration(detector: MCODE, shelf: _Shelf) -> Calibration | None:
         return None
     found = shelf.floats("calibration.scores", None)
     parts = shelf.floats("calibration.parts", len(found), len(detector.output_names_), missing=True)
-    if (np.diff(found) < 0).any() or (np.diff(parts, axis=0) < 0).any():
+    gone = np.isnan(parts)
+    falls = (np.diff(found) < 0).any() or (np.diff(parts, axis=0) < 0).any()
+    if not len(found) or falls or (gone[:-1] & ~gone[1:]).any():  # what is missing stands last
         raise _Unfit("calibration")
     return Calibration(found, parts, detector._error_levels)
 
 
 def _restore_rows(detector: MCODE, shelf: _Shelf, n_columns: int) -> None:
     """Score the rows of the fit again."""
-    n_outputs, n_rows = len(detector.output_names_), len(detector._content)
+    content = shelf.array("content", "U64", None)
+    if not len(content) or (content[1:] < content[:-1]).any():
+        raise _Unfit("content")
+    n_outputs, n_rows = len(detector.output_names_), len(content)
     marks = shelf.array("rows.Y", "U8", n_rows, n_outputs)
     place = shelf.array("rows.place", "I64", n_rows)
     if (marks > MISSING_OUTPUT).any() or not np.array_equal(np.sort(place), np.arange(n_rows)):
@@ -370,7 +430,7 @@ def _restore_rows(detector: MCODE, shelf: _Shelf, n_columns: int) -> None:
         design=_restored_design(detector, shelf, n_rows, n_columns),
         Y=np.where(marks == MISSING_OUTPUT, np.nan, marks),
         place=place.astype(np.intp),
-        content=detector._content,
+        content=content,
         log_odds=shelf.floats("rows.log_odds", n_rows, n_outputs),
         fold_models=_restored_folds(shelf, n_rows, n_columns + n_outputs, n_outputs),
         share=share,
@@ -422,4 +482,7 @@ def _restore_rowless(detector: MCODE, shelf: _Shelf) -> None:
     detector.output_quality_ = OutputQuality(name=names, **quality)
     weights = _positive(shelf.floats("weights", len(names)))
     detector._scorer = detector._new_scorer(shelf.mask("included", len(names)), weights, None)
-    detector._training_scores = shelf.floats("scores", len(detector._content))
+    detector._training_scores = shelf.floats("scores", None)
+    detector._traces = shelf.mask("traces", OTHERS * len(detector._training_scores))
+    if not len(detector._training_scores) or (np.diff(detector._training_scores) < 0).any():
+        raise _Unfit("scores")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -26,7 +26,8 @@ from amiss.files import whole_or_nothing
 
 FORMAT = 1
 MODE = 0o600  # a model may hold data
-LONGEST_HEADER = 64 << 20
+LONGEST_HEADER = 32 << 20
+MOST_NESTED = 250_000  # lists and objects in the header: empty ones take far more memory than room
 CHUNK = 1 << 20
 DIGEST = re.compile(rb'\\"sha256\\": \\"([0-9a-f]{64})\\"')  # in JSON that is a text within JSON
 UNSIGNED = "0" * 64
@@ -34,8 +35,8 @@ UNSIGNED = "0" * 64
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def write(path: Path, description: dict[str, Any], arrays: Arrays) -> None:
-    """Write a model file, whole or not at all, and read it back before it takes its name."""
+def write(path: Path, description: dict[str, Any], arrays: Arrays, check: Callable[[Path], None]) -> None:
+    """Write a model file, whole or not at all; it takes its name once ``check`` has read it back."""
     from safetensors.numpy import save
 
     description = {"format": FORMAT, "sha256": UNSIGNED, **description}
@@ -51,8 +52,11 @@ def write(path: Path, description: dict[str, Any], arrays: Arrays) -> None:
     content[place.start(1) : place.end(1)] = hashlib.sha256(content).hexdigest().encode()
     with whole_or_nothing(path, MODE) as stream:
         stream.write(content)
-        stream.seek(0)
-        _check(stream, path, len(content))
+        stream.flush()
+        try:
+            check(Path(stream.name))
+        except DataError:
+            raise DataError(f"{path}: what was written does not load again; nothing was kept") from None
 
 
 @contextmanager
@@ -86,6 +90,8 @@ def _check(stream: IO[bytes], path: Path, size: int) -> None:
     if len(start) < 8 or length > min(LONGEST_HEADER, max(size - 8, 0)) or stream.peek(1)[:1] != b"{":  # type: ignore[attr-defined]
         raise DataError(f"{path}: this is not a model file of amiss (pickles and archives are never opened)")
     header = stream.read(length)
+    if header.count(b"[") + header.count(b"{") > MOST_NESTED:
+        refuse(path)
     signed = DIGEST.findall(header)
     if len(signed) != 1:
         raise DataError(f"{path}: this is a safetensors file, but not a model file of amiss")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from amiss.dataset import Dataset
@@ -38,6 +39,19 @@ def _rate(context: click.Context, option: click.Parameter, text: str | None) -> 
     return share
 
 
+class Level(click.FloatRange):
+    """A number between two others, neither of them, and a number at all."""
+
+    def __init__(self, highest: float, highest_too: bool = False) -> None:
+        super().__init__(0, highest, min_open=True, max_open=not highest_too)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if number != number:
+            self.fail("must be a number", param, ctx)
+        return number
+
+
 _OPTIONS = (
     click.option(
         "--rate",
@@ -51,7 +65,7 @@ _OPTIONS = (
     ),
     click.option(
         "--fdr",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=Level(1),
         metavar="LEVEL",
         help="Flag as many rows as keep the share of false ones at this level, instead of --rate. It holds "
         "as far as the models' probabilities do (new rows, with amiss score: if clean ones are like the fit's).",
@@ -149,6 +163,20 @@ def detector_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def given(option: str) -> bool:
+    """Whether the user has named an option of the present command."""
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
+
+
+def refuse_detector_options() -> None:
+    """A model was fitted before, so nothing about its fit can be asked for now."""
+    names = [option for option in click.get_current_context().command.params if given(option.name or "")]
+    fitting = {getattr(option(lambda: None), "__click_params__")[0].name for option in _OPTIONS}  # noqa: B009
+    for option in names:
+        if option.name in fitting | {"outputs", "categorical", "pictures"}:
+            raise click.UsageError(f"{option.opts[0]} is said to amiss fit; a model has its own")
+
+
 def refuse_contradictions(options: dict[str, Any]) -> None:
     """Before anything is read."""
     if options["exclude"] and options["min_skill"] is not None:
@@ -168,13 +196,14 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
     """The detector those options ask for."""
     from amiss.detector import MCODE
     from amiss.errors import DataError
+    from amiss.parameters import check_parameters
 
     share = 0.01 if options["rate"] is None else options["rate"]
     if options["alerts"] is not None:
         if options["alerts"] > len(data) / 2:
             raise DataError(f"--alerts {options['alerts']} is more than half of the {len(data)} rows")
         share = options["alerts"] / len(data)
-    return MCODE(
+    detector = MCODE(
         parents=options["parents"],
         order=_named(options["order"], data.output_names, "--order") or None,
         score=options["score"],
@@ -192,6 +221,11 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
         n_jobs=options["jobs"],
         verbose=not options.get("quiet") and sys.stderr.isatty(),
     )
+    try:
+        check_parameters(detector)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    return detector
 
 
 def _named(items: tuple[str, ...], names: tuple[str, ...], option: str) -> list[str]:

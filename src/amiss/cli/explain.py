@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions
+from amiss.cli.detecting import (
+    detector_of,
+    detector_options,
+    refuse_contradictions,
+    refuse_detector_options,
+)
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_like, read_table, reading_options
 
@@ -46,6 +51,7 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     if by_model and len(files) == 1:
         raise click.UsageError("name the file with the row too: amiss explain MODEL FILE ROW")
     if by_model:
+        refuse_detector_options()
         detector = load(files[0])
         data = read_like(detector, files[1:], options)
         number = _number(row, data)
@@ -58,7 +64,10 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     with readers_may_leave():
         if options["as_json"]:
             plain = explanation.to_dict() | {"row": number + 1}
-            plain["neighbors"] = explanation.neighbors and [near + 1 for near in explanation.neighbors]
+            near = explanation.neighbors and [near + 1 for near in explanation.neighbors]
+            plain["neighbors"] = near
+            if by_model:  # they are rows of the fit, not of this file
+                plain["neighbors_in_fit"] = plain.pop("neighbors")
             del plain["values"]  # the file has them
             click.echo(json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False))
         else:

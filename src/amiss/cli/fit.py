@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions
+from amiss.cli.detecting import detector_of, detector_options, given, refuse_contradictions
 from amiss.cli.reading import read_table, reading_options
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--no-calibration",
     is_flag=True,
-    help="Save four fifths of the time; amiss score then has no p-values, and no --fdr.",
+    help="Save four fifths of the time. amiss score then has no p-values, and --fdr compares with the models.",
 )
 @detector_options
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
@@ -34,25 +34,32 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
 
     The model holds the rows, unless --without-rows says otherwise, so guard it like the data; only you can
     read it (mode 0600). Even without rows it holds the names of columns and categories and up to 256 values of
-    each column. How high unseen rows score is measured too (five more fits), for p-values and --fdr.
+    each column, and a coarse trace of each row. How high unseen rows score is measured too (five more fits), for
+    the threshold, p-values and --fdr.
 
     \b
     amiss fit photos.csv --outputs 'tag_*' --id photo -o photos.amiss
     amiss score photos.amiss new-photos.csv -o found.csv
     """  # fmt: skip
     from amiss import state
+    from amiss.calibration import FEWEST_ROWS
+    from amiss.errors import DataError
     from amiss.files import refuse_bad_place
 
     refuse_contradictions(options)
+    if options["alerts"] is not None:
+        raise click.UsageError("--alerts counts rows of one table; say --rate here, or --alerts to amiss score")
     path = Path(options["output"])
     if path.suffix != ".amiss":
-        from amiss.errors import DataError
-
         raise DataError(f"{path}: a model file ends in .amiss")
     refuse_bad_place(path, files)
     if options["without_rows"]:
+        if given("neighbors") and options["neighbors"]:
+            raise click.UsageError("neighbours are rows of the fit; leave out --neighbors or --without-rows")
         options["neighbors"] = 0
     data = read_table(files, options)
+    if len(data) < FEWEST_ROWS and not options["no_calibration"]:
+        raise DataError(f"{data.Y.files}{len(data)} rows are too few to calibrate by; say --no-calibration")
     detector = detector_of(data, options).fit(data.X, data.Y)
     if not options["no_calibration"]:
         detector.calibrate(data.X, data.Y)
@@ -78,6 +85,6 @@ def _said(detector: MCODE, n_rows: int, path: Path, options: dict[str, Any]) -> 
         *(wrapped(line) for line in remarks(detector)),
     ]
     if detector.calibration_ is None:
-        lines.append("Not calibrated: amiss score has no p-values, and its threshold is that of rows of the fit.")
+        lines.append("Not calibrated: the threshold is that of rows of the fit; new rows score a little higher.")
     lines.append(f"To score other rows: amiss score {path} FILE")
     return "\n".join(lines)

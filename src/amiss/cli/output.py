@@ -77,8 +77,10 @@ def record(row: RankedRow) -> dict[str, Any]:
 
 def _judgement(row: RankedRow) -> dict[str, Any]:
     """The p-value, and for new rows whether the fit has seen them, where that is known."""
-    known = {} if row.p_value is None else {"p_value": _rounded(row.p_value)}
-    return known if row.in_fit is None else known | {"in_fit": row.in_fit}
+    known: dict[str, Any] = {} if row.p_value is None else {"p_value": _rounded(row.p_value)}
+    if row.in_fit is not None:
+        known = {"p_value": known.get("p_value"), "in_fit": row.in_fit}
+    return known
 
 
 def _rounded(number: float) -> float:

@@ -55,14 +55,16 @@ def read_like(detector: MCODE, files: tuple[str, ...], options: dict[str, Any]) 
     """Read files as those were read that a model was fitted to; ``options`` come first."""
     from amiss.readers import read
 
-    reading = detector.reading_
+    reading = getattr(detector, "reading_", {})
+    categories = [detector.input_names_[column] for column in detector._encoding.levels]
     row_id = options["id_column"] if options["id_column"] is not None else reading.get("id")
     return read(
         *files,
         outputs=list(detector.output_names_),
         id=row_id or None,
-        drop=options["drop"] or reading.get("drop", ()),
-        categorical=reading.get("categorical", ()),
+        drop=options["drop"],
+        may_drop=reading.get("drop", ()),
+        categorical=categories,
         format=options["file_format"],
         like=(detector.input_names_, detector.output_names_),
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amiss.cli.detecting import refuse_two_cuts
+from amiss.cli.detecting import Level, refuse_two_cuts
 from amiss.cli.listing import list_options
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_like, rereading_options
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amiss.batch import Batch
     from amiss.cli.output import Target
     from amiss.dataset import Dataset
-    from amiss.detector import MCODE
+    from amiss.ranking import RankedRow
 
 
 @click.command(short_help="Score new rows by a model.")
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 @list_options
 @click.option(
     "--rate",
-    type=click.FloatRange(0, 0.5, min_open=True),
+    type=Level(0.5, highest_too=True),
     metavar="SHARE",
-    help="Flag what this share of rows like the fit's exceed.",
+    help="Flag what this share of the rows held out of the fit exceed.",
 )
 @click.option("--alerts", type=click.IntRange(1), metavar="N", help="Flag the N most unusual of these rows.")
 @click.option(
     "--fdr",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Level(1),
     metavar="LEVEL",
     help="Flag as many of these rows as keep the share of false ones at this level.",
 )
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     type=click.Choice(["rows", "models"]),
     help="What --fdr compares with: rows held out of the fit (holds if clean rows are like those; finds little "
     "if as many of those are wrong) or outputs drawn from the models (holds as far as their probabilities do).  "
-    "[default: rows]",
+    "[default: rows, unless the model was fitted with --no-calibration]",
 )
 @click.option("--strict", is_flag=True, help="Refuse rows with categories, scales or gaps the fit has not seen.")
 @click.option("--drift", is_flag=True, help="Also print each output's mean error against the fit.")
@@ -80,12 +80,14 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     batch = detector.judge(data.X, data.Y, **asked)
     if options["strict"]:
         _refuse_novelty(batch, data)
+    top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
+    n_reasons = min(options["reasons"], len(detector.output_names_))
+    rows = list(ranked_batch(detector, batch, data, n_reasons, None if target is not None else top))
     with readers_may_leave():
         if target is not None:
-            n_reasons = min(options["reasons"], len(detector.output_names_))
-            output.write(target, ranked_batch(detector, batch, data, n_reasons), n_reasons)
+            output.write(target, iter(rows), n_reasons)
         if not options["quiet"]:
-            _print(detector, batch, data, target, options)
+            _print(batch, data, rows[:top], target, options)
 
 
 def _refuse_novelty(batch: Batch, data: Dataset) -> None:
@@ -96,13 +98,12 @@ def _refuse_novelty(batch: Batch, data: Dataset) -> None:
         raise DataError(f"{where}, column {shown(each.column)}: {what}")
 
 
-def _print(detector: MCODE, batch: Batch, data: Dataset, target: Target | None, options: dict[str, Any]) -> None:
+def _print(
+    batch: Batch, data: Dataset, rows: list[RankedRow], target: Target | None, options: dict[str, Any]
+) -> None:
     from amiss.cli import terminal
-    from amiss.ranking import ranked_batch
 
-    top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
     to_stdout = target is not None and target.is_stdout
-    rows = list(ranked_batch(detector, batch, data, options["reasons"], top)) if top else []
     if options["as_json"]:
         click.echo(_as_json(batch, rows))
         return
@@ -153,7 +154,7 @@ def _drift_table(batch: Batch) -> str:
     return aligned([head, *lines])
 
 
-def _as_json(batch: Batch, rows: list[Any]) -> str:
+def _as_json(batch: Batch, rows: list[RankedRow]) -> str:
     import json
 
     from amiss.cli.output import record

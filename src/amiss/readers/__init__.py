@@ -47,6 +47,7 @@ def read(
     outputs: str | Path | Sequence[str] | None = None,
     id: str | None = None,
     drop: str | Sequence[str] = (),
+    may_drop: str | Sequence[str] = (),
     categorical: str | Sequence[str] = (),
     format: str | None = None,
     pictures: str | None = None,
@@ -61,6 +62,7 @@ def read(
         list, a Mulan XML file, or ``"last:14"``. svmlight and npz files know theirs.
     id : a column that names the rows
     drop : names or globs of columns to leave out
+    may_drop : the same, of columns that need not be there
     categorical : names or globs of columns of numbers that are categories
     pictures : a column that names picture files, from where the table lies; for reports
     format : csv, tsv, arff, svmlight, npz or parquet; by default the file's suffix tells
@@ -70,7 +72,7 @@ def read(
     if not paths:
         raise DataError("name at least one file to read")
     asked = str(outputs) if isinstance(outputs, Path) else outputs
-    selection = Selection.of(asked, id, drop, categorical, pictures)
+    selection = Selection.of(asked, id, drop, categorical, pictures, may_drop)
     parts = []
     for path in paths:
         source = Source(str(path))

@@ -36,6 +36,7 @@ class Selection:
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     pictures: str | None = None
+    may_drop: tuple[str, ...] = ()  # need not be there
 
     @classmethod
     def of(
@@ -45,8 +46,10 @@ class Selection:
         drop: str | Sequence[str] = (),
         categorical: str | Sequence[str] = (),
         pictures: str | None = None,
+        may_drop: str | Sequence[str] = (),
     ) -> Selection:
-        return cls(None if outputs is None else _items(outputs), id, _items(drop), _items(categorical), pictures)
+        asked = None if outputs is None else _items(outputs)
+        return cls(asked, id, _items(drop), _items(categorical), pictures, _items(may_drop))
 
     def roles(
         self, names: Sequence[str], source: Source, known: Sequence[str] | None = None, line: int | None = None
@@ -59,6 +62,7 @@ class Selection:
             if column is not None and column not in set(names):
                 source.refuse(f"there is no column {shown(column)} to {purpose}; {_nearest(column, names)}")
         dropped = {name for item in self.drop for name in chosen(item, names, source.name)}
+        dropped |= {name for item in self.may_drop for name in _matching(item, names)}
         for item in self.categorical:
             chosen(item, names, source.name)
         gone = dropped | {column for column in aside.values() if column is not None}

@@ -74,6 +74,7 @@ def material(
     inputs = matched(as_inputs(X), detector.input_names_, "x")
     outputs = matched(as_outputs(Y, detector.output_names_), detector.output_names_, "y")
     refuse_unequal_lengths(inputs, outputs)
+    detector.explain_rows([])  # a model that was saved without its rows refuses
     n_rows = len(detector.decision_scores_)
     if len(inputs) != n_rows:
         raise DataError(f"X has {len(inputs)} rows and the fit had {n_rows}; give what the detector was fitted to")
