@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+COVERING := $(addprefix tests/test_,read_arff.py read_binary.py read_corners.py read_delimited.py read_select.py \
+	store.py new_rows.py decide.py calibration.py weights_and_scores.py flip.py dataset.py degenerate.py explain.py)
 
-.PHONY: demo test lint browser clean
+.PHONY: demo test lint browser proofs coverage mutants clean
 
 demo: $(VENV)/.core  ## set up, then find the falsified tags of the bundled digits
 	$(BIN)/amiss demo --save demo --report demo/report.html
@@ -23,6 +25,19 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+proofs: $(VENV)/.dev  ## hours: a million mutated files a format, a thousand kills, a hundred seeds of odd tables
+	$(BIN)/pytest -m long -rP tests
+
+coverage: $(VENV)/.dev  ## of the readers, of scoring and of model files, branches included
+	$(BIN)/coverage run -m pytest -q $(COVERING)
+	$(BIN)/coverage report
+
+mutants: $(VENV)/.python  ## is every change to weights, scores, decisions and evaluation noticed? (mutmut wants pytest 8)
+	$(PYTHON) -m venv $(VENV)/mutants
+	$(VENV)/mutants/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' 'pytest<9' 'mutmut>=3.8'
+	$(VENV)/mutants/bin/python -m mutmut run --max-children 2
+	$(VENV)/mutants/bin/python -m mutmut results
+
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "amiss needs Python 3.11 or later; try make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
@@ -37,4 +52,4 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.python
 	@touch $@ $(VENV)/.core
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo mutants .coverage

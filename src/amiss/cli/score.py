@@ -124,7 +124,14 @@ def _summary(batch: Batch, data: Dataset) -> str:
         f"{count(len(data), 'row')}: {int(batch.flagged.sum())} flagged, with a score above "
         f"{batch.threshold:.4g}, {batch.decided}."
     )
-    return "\n".join(map(wrapped, [first, *batch.remarks()]))
+    lines = [first, *batch.remarks()]
+    if not batch.flagged.any() and "held out" in batch.decided and batch.decided.startswith("by "):
+        lines.insert(
+            1,
+            "Rows held out of the fit score as high as these; wrong ones among them do. Fit to rows you trust, or "
+            "say --against models.",
+        )
+    return "\n".join(map(wrapped, lines))
 
 
 def _drift_table(batch: Batch) -> str:
