@@ -30,7 +30,7 @@ def test_readers_do_not_quote_cells(tmp_path, kind):
     """The first lines, which name columns, stay as they are; everything behind them is mutated."""
     rng, (names, cells) = random.Random(0), CELLS[kind]
     path, refused = tmp_path / f"t.{kind}", 0
-    for _ in range(1500):
+    for _ in range(600):
         path.write_bytes(names + mutations.mutated(cells, rng, mutations.TEXT_TOKENS))
         try:
             package.read(path, outputs=None if kind == "svm" else "tag_*")
@@ -38,7 +38,7 @@ def test_readers_do_not_quote_cells(tmp_path, kind):
             refused += 1
             assert SECRET not in str(error), error
             assert error.__cause__ is None and (error.__context__ is None or error.__suppress_context__)
-    assert refused > 300
+    assert refused > 120
 
 
 def secret_table(n_rows=60):

@@ -31,15 +31,15 @@ def run(folder, *arguments, stdout=subprocess.PIPE, before=None):
     )
 
 
-@pytest.mark.parametrize("there", [True, False])
 @pytest.mark.parametrize(
-    ("command", "target"),
+    ("command", "target", "there"),
     [
-        (("find", "records.csv", *OUTPUTS, "-o"), "found.csv"),
-        (("find", "records.csv", *OUTPUTS, "-o"), "found.jsonl"),
-        (("find", "records.csv", *OUTPUTS, "-o"), "found.parquet"),
-        (("find", "records.csv", *OUTPUTS, "--report"), "report.html"),
-        (("fit", "records.csv", *OUTPUTS, "--no-calibration", "-o"), "m.amiss"),
+        (("find", "records.csv", *OUTPUTS, "-o"), "found.csv", True),
+        (("find", "records.csv", *OUTPUTS, "-o"), "found.csv", False),
+        (("find", "records.csv", *OUTPUTS, "-o"), "found.jsonl", False),
+        (("find", "records.csv", *OUTPUTS, "-o"), "found.parquet", False),
+        (("find", "records.csv", *OUTPUTS, "--report"), "report.html", True),
+        (("fit", "records.csv", *OUTPUTS, "--no-calibration", "-o"), "m.amiss", True),
     ],
 )
 def test_no_room_for_the_result(tmp_path, records, command, target, there):
@@ -107,8 +107,7 @@ def killed(what, kills):
 
 @pytest.mark.parametrize("what", ["find", "save"])
 def test_a_killed_run_leaves_the_old_or_the_new(what):
-    counts = killed(what, 25)
-    assert counts["killed"] >= 10
+    assert killed(what, 12)["killed"] >= 4
 
 
 @pytest.mark.long
