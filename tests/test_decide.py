@@ -60,8 +60,9 @@ def test_discoveries_are_those_of_benjamini_and_hochberg(p, level):
     assert discoveries(np.array(p), level).tolist() == [value <= largest for value in p]
 
 
-def test_no_rows_no_discoveries():
+def test_no_rows_no_discoveries_and_the_level_itself_passes():
     assert discoveries(np.empty(0), 0.1).tolist() == []
+    assert discoveries(np.array([0.1]), 0.1).tolist() == [True]
 
 
 @given(SMALL_NUMBERS, st.integers(0, 7))
@@ -129,6 +130,15 @@ def test_draws_do_not_flag_rows_the_models_would_make():
         Y = (rng.random((500, 5)) < 1 / (1 + np.exp(-2 * X @ rng.normal(size=(4, 5))))).astype(float)
         flagged.append(int(MCODE(fdr=0.1).fit(X, Y).labels_.sum()))
     assert np.mean([each > 0 for each in flagged]) <= 0.3, flagged  # each flag among clean rows is false
+
+
+@pytest.mark.parametrize(("n_rows", "n_drawn"), [(100, 20_000), (300, 20_100), (4500, 22_500)])
+def test_enough_is_drawn(n_rows, n_drawn):
+    """Small tables are drawn often, so that a p-value can be small; large ones at least five times."""
+    X, Y = make_table(n_rows, n_inputs=2, n_outputs=2)
+    p = MCODE(fdr=0.1, score="prod", strengths=[1.0]).fit(X, Y).p_values_ * (n_drawn + 1)
+    np.testing.assert_allclose(p, p.round(), atol=1e-6)
+    assert len(np.unique(p.round())) > n_rows / 3 and p.min() >= 1
 
 
 def test_p_values_only_where_they_were_asked_for(table):

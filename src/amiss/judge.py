@@ -120,9 +120,6 @@ class Judge:
         if self.trained is not None and seen.any():
             parts[seen] = self.trained.contributions[twins[seen]]
             probability[seen] = self.trained.probability[twins[seen]]
-            log_odds[seen] = self.trained.rows.log_odds[self.trained.rows.place[twins[seen]]]
-            if weights.ndim == 2:
-                weights[seen] = self.trained.weights[twins[seen]]
         return Scored(inputs, Y, content, log_odds, weights, parts, probability, twins)
 
     def cut(
@@ -143,10 +140,8 @@ class Judge:
         if level is not None:
             return self._kept_level(rows, level, p, against)
         if alerts is not None:
-            threshold, said = (
-                threshold_for_count(found, alerts),
-                f"the {count(alerts, 'most unusual row')} of this batch",
-            )
+            threshold = threshold_for_count(found, alerts)
+            said = f"the {count(alerts, 'most unusual row')} of this batch"
         elif rate is not None and calibration is not None:
             threshold = threshold_for_share(calibration.scores, rate)
             said = f"what {percent(rate)} of {len(calibration)} rows held out of the fit exceed"
