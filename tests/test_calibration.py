@@ -28,7 +28,8 @@ def test_each_row_is_scored_by_a_fit_without_its_fold(parameters):
     Y[5, 2] = np.nan
     detector = fitted(X, Y, **parameters)
     content = contents(X, Y, 0)
-    parts, probability = held_out(detector, as_table(X, "x"), as_table(Y, "y"), content)
+    parts, probability, new = held_out(detector, as_table(X, "x"), as_table(Y, "y"), content)
+    assert new.all()
     mine = np.argsort(content, kind="stable")[1::FOLDS]
     rest = np.setdiff1d(np.arange(100), mine)
     left_out = np.flatnonzero(detector.output_quality_.excluded).tolist()
@@ -87,6 +88,19 @@ def test_parts_of_a_table_need_not_have_what_the_table_has():
     Y[2:, 2] = np.nan
     detector = fitted(X, Y).calibrate(X, Y)
     assert np.isfinite(detector.calibration_.scores).all() and len(detector.calibration_) == 100
+
+
+def test_copies_are_not_new():
+    """A copy of a row of the fit is not judged as new, so rows held out that are copies do not count."""
+    X, Y = one_world(120, 9)
+    twice_X, twice_Y = np.vstack([X, X[:50]]), np.vstack([Y, Y[:50]])
+    detector = fitted(twice_X, twice_Y).calibrate(twice_X, twice_Y)
+    copies_in_one_fold = len(detector.calibration_) - 70
+    assert 0 <= copies_in_one_fold <= 4  # both copies may be dealt to one fold
+    with pytest.raises(DataError, match="copies of others"):
+        fitted(np.repeat(X[:20], 6, axis=0), np.repeat(Y[:20], 6, axis=0)).calibrate(
+            np.repeat(X[:20], 6, axis=0), np.repeat(Y[:20], 6, axis=0)
+        )
 
 
 def test_calibrating_twice_is_the_same():

@@ -103,7 +103,7 @@ def test_a_row_of_the_fit_is_told_and_keeps_its_score(model, amiss):
     done = amiss("score", "m.amiss", "records.csv", "--json", "--top", 1)
     found = json.loads(done.out)
     assert found["in_fit"] == 120 and found["top"][0]["row"] == 18 and found["top"][0]["in_fit"] is True
-    assert "have the score they had there" in found["remarks"][-1]
+    assert "are the same as rows of the fit" in found["remarks"][-1]
     fitted = json.loads(amiss("find", "records.csv", *OUTPUTS, "--neighbors", 30, "--json", "--top", 1).out)
     assert found["top"][0]["score"] == fitted["top"][0]["score"]
 

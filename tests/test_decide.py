@@ -172,7 +172,8 @@ def test_rows_of_the_fit_are_judged_as_they_were_there():
     assert detector.labels_.sum() == detector.predict(X, Y).sum() == 0
     assert detector.calibrate(X, Y).predict(X, Y).sum() == 0
     batch = detector.judge(np.vstack([X, X[:1] + 0.1]), np.zeros((41, 3)))
-    assert np.isnan(batch.p_values[:40]).all() and batch.p_values[40] > 0.05
+    assert np.isnan(batch.p_values[:40]).all() and not np.isnan(batch.p_values[40])
+    assert not batch.flagged[:40].any()
 
 
 def test_an_explanation_gives_the_verdict_of_its_batch():
@@ -183,6 +184,33 @@ def test_an_explanation_gives_the_verdict_of_its_batch():
     assert 0 < batch.flagged.sum() < 60
     told = [detector.explain(new_X, new_Y, row=row).flagged for row in range(60)]
     assert told == batch.flagged.tolist()
+
+
+def test_why_no_row_passes():
+    X, Y = make_table(100)
+    new_X, new_Y = make_table(200, seed=5)
+    detector = fitted(X, Y).calibrate(X, Y)
+    usual = detector.judge(X[:30] + 1e-9, Y[:30], fdr=0.001)
+    assert usual.none_passes == "No row is more unusual than rows like the fit's are by chance."
+    few = detector.judge(new_X, new_Y, fdr=0.02)
+    assert not few.flagged.any() and "that is too few to tell at this level" in few.remarks()[0]
+    assert detector.judge(new_X, new_Y, fdr=0.9).none_passes == ""
+
+
+def test_batches_of_a_table_of_few_combinations():
+    """Most new rows are the same as one of the fit; the others are compared with rows that were new too."""
+
+    def world(n_rows, seed):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 4, (n_rows, 3)).astype(float)
+        return X, (X[:, :2] + rng.normal(size=(n_rows, 2)) > 1.5).astype(float)
+
+    X, Y = world(400, 0)
+    detector = MCODE(scaling="none").fit(X, Y).calibrate(X, Y)
+    batches = [detector.judge(*world(150, seed), fdr=0.1) for seed in range(1, 21)]
+    assert np.mean([(batch.in_fit >= 0).mean() for batch in batches]) > 0.8
+    assert np.mean([batch.flagged[batch.in_fit < 0].any() for batch in batches]) <= 0.25
+    assert np.mean([batch.drift.drifted.any() for batch in batches]) <= 0.1
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_row_of_the_fit_keeps_its_score():
     np.testing.assert_array_equal(detector.decision_function(X, Y), detector.decision_scores_)
     batch = detector.judge(X[[17, 3]], Y[[17, 3]])
     assert batch.in_fit.tolist() == [17, 3]
-    assert batch.remarks()[-1] == "2 rows of 2 were in the fit and have the score they had there."
+    assert batch.remarks()[-1] == "2 rows of 2 are the same as rows of the fit and have their score."
     # Taken for new it would score far less: that is what must not happen unnoticed.
     moved = X[[17]] + 1e-9
     assert detector.judge(moved, Y[[17]]).in_fit.tolist() == [-1]

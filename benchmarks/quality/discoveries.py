@@ -68,19 +68,19 @@ def results(X: Table, Y: Floats, seed: int, only_new: bool) -> Iterator[dict[str
 
 
 def printed(lines: list[dict[str, Any]]) -> None:
-    """Mean and spread over seeds."""
-    cells: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    """Share of false discoveries, mean and spread over seeds; in brackets the share of wrong rows found."""
+    cells: dict[tuple[Any, ...], dict[float, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
-        cells[line["dataset"], line["setting"], line["ratio"], line["level"]].append(line)
-    print("| dataset | judged against | rows flipped | level | false (mean ± sd over seeds) | found | seeds |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for (name, setting, ratio, level), cell in cells.items():
-        false, power = (np.array([line[key] for line in cell]) for key in ("false", "power"))
-        over = " **above**" if false.mean() > level else ""
-        print(
-            f"| {name} | {setting} | {ratio:.0%} | {level:.0%} | {false.mean():.3f} ± {false.std():.3f}{over} "
-            f"| {power.mean():.2f} | {len(cell)} |"
-        )
+        cells[line["dataset"], line["setting"], line["ratio"]][line["level"]].append(line)
+    print(f"| dataset | against | flipped | {' | '.join(f'level {level:.0%}' for level in LEVELS)} | seeds |")
+    print(f"| --- | --- | --- |{' --- |' * (len(LEVELS) + 1)}")
+    for (name, setting, ratio), levels in sorted(cells.items()):
+        said = []
+        for level in LEVELS:
+            false, power = (np.array([line[key] for line in levels[level]]) for key in ("false", "power"))
+            mark = "**" if false.mean() > level else ""
+            said.append(f"{mark}{false.mean():.3f}{mark} ± {false.std():.3f} ({power.mean():.2f})")
+        print(f"| {name} | {setting} | {ratio:.0%} | {' | '.join(said)} | {len(levels[LEVELS[0]])} |")
 
 
 def main() -> None:

@@ -95,6 +95,7 @@ class Batch:
         false-discovery level, the verdict they had there)
     threshold : what a new row's score must exceed
     decided : how the threshold was found, as a sentence
+    none_passes : why no row keeps a false-discovery level, where none does; else empty
     counted : (n_rows, n_outputs) which outputs count in the score: those observed and not left out
     p_values : (n_rows,) how often rows the fit has not seen score as high (or outputs drawn from the models,
         if they were asked for); None if the detector was not calibrated, NaN for rows that were in the fit
@@ -116,6 +117,7 @@ class Batch:
     threshold: float
     flagged: Mask
     decided: str
+    none_passes: str
     p_values: Floats | None
     in_fit: Rows
     scored_as_seen: int
@@ -134,7 +136,11 @@ class Batch:
 
     def remarks(self) -> list[str]:
         """What a person should know before trusting the scores."""
-        said = remarks(list(self.novelties)) + self.drift.remarks()
+        said = [self.none_passes] if self.none_passes else []
+        said += remarks(list(self.novelties)) + self.drift.remarks()
+        silent = int((~self.counted.any(axis=1)).sum())
+        if silent:
+            said.append(f"{count(silent, 'row')} of {len(self)} show no output, so their score is zero.")
         n_seen = int((self.in_fit >= 0).sum())
         if self.scored_as_seen:
             said.append(
@@ -143,6 +149,6 @@ class Batch:
             )
         if n_seen:
             said.append(
-                f"{count(n_seen, 'row')} of {len(self)} were in the fit and have the score they had there."
+                f"{count(n_seen, 'row')} of {len(self)} are the same as rows of the fit and have their score."
             )
         return said

@@ -85,10 +85,12 @@ class Calibration:
         return result
 
 
-def held_out(detector: MCODE, inputs: Table, outputs: Table, content: Fingerprints) -> tuple[Floats, Floats]:
+def held_out(detector: MCODE, inputs: Table, outputs: Table, content: Fingerprints) -> tuple[Floats, Floats, Mask]:
     """Contributions and probabilities of the rows of the fit, each by a detector that has not seen its fold.
 
-    Rows are dealt to folds in the order of their ``content``, so their order in the table does not matter.
+    Also which of them are new to that detector: a row of which the other folds hold a copy is none, as a
+    new row that is a copy of one of the fit is not judged as new. Rows are dealt to folds in the order of
+    their ``content``, so their order in the table does not matter.
     """
     n_rows = len(outputs)
     if n_rows < FEWEST_ROWS:
@@ -99,16 +101,17 @@ def held_out(detector: MCODE, inputs: Table, outputs: Table, content: Fingerprin
     fold = np.empty(n_rows, dtype=np.intp)
     fold[np.argsort(content, kind="stable")] = np.arange(n_rows) % FOLDS
     contributions, probability = np.empty(outputs.shape), np.empty(outputs.shape)
+    new = np.zeros(n_rows, dtype=bool)
     without = _like(detector)
     with progress.stages(detector.verbose)("calibrating", FOLDS) as advance:
         for number in range(FOLDS):
             inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             without.score_rows(without.gather(inputs.take(inside), outputs.take(inside), part=True))
-            # Copies of a row count as seen, and have the score of theirs that was in the fit.
             batch = without.judge(inputs.take(outside), outputs.take(outside))
             contributions[outside], probability[outside] = batch.contributions, batch.probability
+            new[outside] = batch.in_fit < 0
             advance(1)
-    return contributions, probability
+    return contributions, probability, new
 
 
 def _like(detector: MCODE) -> MCODE:

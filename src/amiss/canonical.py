@@ -44,6 +44,16 @@ def contents(inputs: Matrix, outputs: Matrix, seed: int) -> Fingerprints:
     return fingerprints(inputs, seed) + fingerprints(outputs, seed + 1) * np.uint64(0x9E3779B97F4A7C15)
 
 
+def copied(content: Fingerprints) -> npt.NDArray[np.bool_]:
+    """Which rows have another of the same content; ``content`` rises.
+
+    >>> copied(np.array([3, 5, 5, 9], dtype=np.uint64))
+    array([False,  True,  True, False])
+    """
+    same = np.concatenate([[False], content[1:] == content[:-1], [False]])
+    return np.asarray(same[1:] | same[:-1])
+
+
 def _mix(values: npt.NDArray[np.float64], salt: Fingerprints) -> Fingerprints:
     """The splitmix64 finaliser on value and salt; zero for a zero, one pattern for every NaN."""
     plain = np.where(np.isnan(values), np.nan, values + 0.0)

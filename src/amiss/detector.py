@@ -18,6 +18,7 @@ from amiss import state
 from amiss.approximate_neighbors import Search
 from amiss.batch import Batch
 from amiss.calibration import FEWEST_ROWS, Calibration, ErrorLevels, held_out
+from amiss.canonical import copied
 from amiss.convert import are_label_lists
 from amiss.dataset import as_inputs, as_outputs, matched, refuse_unequal_lengths
 from amiss.decide import (
@@ -249,8 +250,11 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self._model, self._seed = fit.model, evidence.seed
         self._strength, self._converged = fit.strength, fit.converged
         self._error_levels = ErrorLevels.unknown(evidence.Y.shape[1])
-        if fit.out_of_fold is not None:
-            self._error_levels = ErrorLevels.of(errors(fit.out_of_fold, evidence.Y), ~np.isnan(evidence.Y))
+        if (
+            fit.out_of_fold is not None
+        ):  # of rows that are no copies, as new rows are compared with it that are none
+            single = ~np.isnan(evidence.Y) & ~copied(evidence.content)[:, None]
+            self._error_levels = ErrorLevels.of(errors(fit.out_of_fold, evidence.Y), single)
         self.calibration_: Calibration | None = None
         rows = TrainingRows(
             design=evidence.design,
@@ -284,16 +288,18 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         content = judge.contents(inputs, outputs)
         observed = ~np.isnan(np.asarray(outputs.values))
         if self._has_rows and np.array_equal(np.sort(content), self._rows.content):
-            parts, probability = held_out(self, inputs, outputs, content)
+            parts, probability, new = held_out(self, inputs, outputs, content)
+            if np.count_nonzero(new) < FEWEST_ROWS:
+                raise DataError(f"a calibration needs {FEWEST_ROWS} rows that are not copies of others")
         else:
             scored = judge.scored(inputs, outputs)
-            new = scored.twins < 0
-            parts, probability, observed = scored.contributions[new], scored.probability[new], observed[new]
+            parts, probability, new = scored.contributions, scored.probability, scored.twins < 0
             if judge.passing(content) or np.count_nonzero(new) < FEWEST_ROWS:
                 raise DataError(
                     f"a calibration needs all rows of the fit, or at least {FEWEST_ROWS} others; of these "
                     f"{len(new)} rows {np.count_nonzero(new) - judge.passing(content)} were not in the fit"
                 )
+        parts, probability, observed = parts[new], probability[new], observed[new]
         unlikely = np.where(observed, 1.0 - probability, 0.0)
         self.calibration_ = Calibration.of(parts, unlikely, observed, self._scorer.included)
         self._error_levels = self.calibration_.errors

@@ -62,6 +62,7 @@ class Cut:
     flagged: Mask
     said: str
     p_values: Floats | None
+    none_passes: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,9 @@ class Judge:
         if self.trained is not None and seen.any():
             parts[seen] = self.trained.contributions[twins[seen]]
             probability[seen] = self.trained.probability[twins[seen]]
+            log_odds[seen] = self.trained.rows.log_odds[self.trained.rows.place[twins[seen]]]
+            if weights.ndim == 2:
+                weights[seen] = self.trained.weights[twins[seen]]
         return Scored(inputs, Y, content, log_odds, weights, parts, probability, twins)
 
     def cut(
@@ -155,25 +159,40 @@ class Judge:
     def _kept_level(self, rows: Scored, level: float, p: Floats | None, against: str | None) -> Cut:
         """As many new rows as keep a false-discovery level; rows of the fit as they were judged there."""
         new = rows.twins < 0
+        flagged = np.zeros(len(new), dtype=bool)
         if against == "models" or (against is None and p is None):
-            p, whom = np.full(len(new), np.nan), "outputs drawn from the models"
-            if new.any():
-                p[new] = p_values(rows.scores[new], self._drawn(rows, new))
+            # Rows of the fit are drawn too: the batch is as large as it is.
+            p, whom = p_values(rows.scores, self._drawn(rows)), "outputs drawn from the models"
+            flagged = discoveries(p, level)
         elif p is not None:
             whom = f"{len(self.calibration or ())} rows held out of the fit"
+            flagged[new] = discoveries(p[new], level)
         else:
             raise DataError("no rows were held out of the fit to compare with; call calibrate(X, Y) after fit")
-        flagged = np.zeros(len(new), dtype=bool)
-        flagged[new] = discoveries(p[new], level)
         threshold = threshold_below(rows.scores[new], flagged[new]) if new.any() else self.threshold
         if self.labels is not None:
             flagged[~new] = self.labels[rows.twins[~new]]
-        return Cut(threshold, flagged, f"by a false-discovery level of {percent(level)} against {whom}", p)
+        said = f"by a false-discovery level of {percent(level)} against {whom}"
+        return Cut(threshold, flagged, said, p, "" if flagged.any() else self._why_none(p[new], level))
 
-    def _drawn(self, rows: Scored, new: Mask) -> Floats:
-        """Scores of ``new`` rows with drawn outputs, in the order of their content: no other order matters."""
+    def _why_none(self, p: Floats, level: float) -> str:
+        """Why no new row keeps a level."""
+        if not len(p) or p.min() > level:
+            return "No row is more unusual than rows like the fit's are by chance."
+        if self.calibration is not None and p.min() * (len(self.calibration) + 1) < 1.5:
+            needed = int(np.ceil(len(p) / level / max(1, int((p == p.min()).sum()))))
+            return (
+                f"Some rows are more unusual than all {len(self.calibration)} held out of the fit, but that is too "
+                f"few to tell at this level: it takes about {needed}."
+            )
+        return (
+            "Too few rows are more unusual than those of the fit. If many of those are wrong too, fit to rows you "
+            "trust, or compare with the models (--against models)."
+        )
+
+    def _drawn(self, rows: Scored) -> Floats:
+        """Scores of the rows with drawn outputs, in the order of their content: no other order matters."""
         order = np.argsort(rows.content, kind="stable")
-        order = order[new[order]]
         weights = rows.weights if rows.weights.ndim == 1 else rows.weights[order]
         return drawn_scores(self.scorer, rows.log_odds[order], rows.Y[order], weights, self.seed)
 
@@ -191,6 +210,7 @@ class Judge:
             threshold=cut.threshold,
             flagged=cut.flagged,
             decided=cut.said,
+            none_passes=cut.none_passes,
             p_values=cut.p_values,
             in_fit=rows.twins,
             scored_as_seen=self.passing(rows.content),

@@ -30,8 +30,8 @@ class Novelty:
         said = {
             "category": "of a category that the fit has not seen (taken for missing)",
             "scale": "far outside those of the fit (perhaps another unit)",
-            "missing": "missing, as none was in the fit",
-            "present": "there, where all were missing in the fit",
+            "missing": "missing, though in the fit none was",
+            "present": "there, though in the fit all were missing",
         }[self.kind]
         return f"Input {printable(self.column)}: {count(len(self.rows), 'value')} {said}."
 

@@ -174,6 +174,10 @@ def refuse_detector_options() -> None:
     fitting = {getattr(option(lambda: None), "__click_params__")[0].name for option in _OPTIONS}  # noqa: B009
     for option in names:
         if option.name in fitting | {"outputs", "categorical", "pictures"}:
+            if option.name in ("rate", "alerts", "fdr"):
+                raise click.UsageError(
+                    f"{option.opts[0]} is for amiss score; explain goes by the model's threshold"
+                )
             raise click.UsageError(f"{option.opts[0]} is said to amiss fit; a model has its own")
 
 

@@ -61,8 +61,12 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     if len(data) < FEWEST_ROWS and not options["no_calibration"]:
         raise DataError(f"{data.Y.files}{len(data)} rows are too few to calibrate by; say --no-calibration")
     detector = detector_of(data, options).fit(data.X, data.Y)
+    why_not = ""
     if not options["no_calibration"]:
-        detector.calibrate(data.X, data.Y)
+        try:
+            detector.calibrate(data.X, data.Y)
+        except DataError as error:  # the fit is good all the same
+            why_not = f" ({error})"
     reading = {
         "id": options["id_column"],
         "drop": [*options["drop"], *filter(None, [options["pictures"]])],
@@ -70,21 +74,22 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     }
     state.save(detector, path, not options["without_rows"], reading)
     if not options["quiet"]:
-        click.echo(_said(detector, len(data), path, options))
+        click.echo(_said(detector, len(data), path, options, why_not))
 
 
-def _said(detector: MCODE, n_rows: int, path: Path, options: dict[str, Any]) -> str:
+def _said(detector: MCODE, n_rows: int, path: Path, options: dict[str, Any], why_not: str) -> str:
     from amiss.cli.terminal import wrapped
-    from amiss.report.summary import remarks
+    from amiss.report.summary import BY_DRAWS, remarks
     from amiss.text import count
 
     holds = "without the rows" if options["without_rows"] else "with the rows, so guard it like the data"
     lines = [
         f"{count(n_rows, 'row')}, {count(len(detector.input_names_), 'input')}, "
         f"{count(len(detector.output_names_), 'output')}: {path}, {path.stat().st_size / 1e6:.1f} MB, {holds}.",
-        *(wrapped(line) for line in remarks(detector)),
+        *(wrapped(line) for line in remarks(detector) if line != BY_DRAWS),
     ]
     if detector.calibration_ is None:
-        lines.append("Not calibrated: the threshold is that of rows of the fit; new rows score a little higher.")
+        reason = "the threshold is that of rows of the fit; new rows score a little higher."
+        lines.append(wrapped(f"Not calibrated{why_not}: {reason}"))
     lines.append(f"To score other rows: amiss score {path} FILE")
     return "\n".join(lines)

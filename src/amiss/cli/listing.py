@@ -31,7 +31,7 @@ _OPTIONS = (
         "--top",
         type=click.IntRange(0),
         metavar="N",
-        help="How many rows to print.  [default: 10, or as many as --alerts]",
+        help="How many rows to print.  [default: 10, or as many as --alerts if that is more]",
     ),
 )
 

@@ -63,7 +63,7 @@ def read_like(detector: MCODE, files: tuple[str, ...], options: dict[str, Any]) 
         outputs=list(detector.output_names_),
         id=row_id or None,
         drop=options["drop"],
-        may_drop=reading.get("drop", ()),
+        may_drop=(*reading.get("drop", ()), *([] if row_id else filter(None, [reading.get("id")]))),
         categorical=categories,
         format=options["file_format"],
         like=(detector.input_names_, detector.output_names_),

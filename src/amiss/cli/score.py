@@ -50,8 +50,8 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     """Score the rows of FILE by a MODEL that amiss fit has made, most unusual first.
 
     Columns are matched by name, in any order; the id, dropped columns and categories are those of the fit unless
-    said otherwise. Rows are flagged by the threshold of the fit, or as --rate, --alerts or --fdr say. A row that
-    was in the fit has the score it had there.
+    said otherwise. Rows are flagged by the threshold of the fit (of a model fitted with --fdr, by that level), or
+    as --rate, --alerts or --fdr say. A row that is the same as one of the fit has the score of that.
 
     \b
     amiss score photos.amiss new-photos.csv -o found.csv
@@ -120,18 +120,12 @@ def _summary(batch: Batch, data: Dataset) -> str:
     from amiss.cli.terminal import wrapped
     from amiss.text import count
 
-    first = (
-        f"{count(len(data), 'row')}: {int(batch.flagged.sum())} flagged, with a score above "
-        f"{batch.threshold:.4g}, {batch.decided}."
-    )
-    lines = [first, *batch.remarks()]
-    if not batch.flagged.any() and "held out" in batch.decided and batch.decided.startswith("by "):
-        lines.insert(
-            1,
-            "Rows held out of the fit score as high as these; wrong ones among them do. Fit to rows you trust, or "
-            "say --against models.",
-        )
-    return "\n".join(map(wrapped, lines))
+    n_flagged = int(batch.flagged.sum())
+    above = f", with a score above {batch.threshold:.4g}"
+    if not n_flagged or ((batch.scores > batch.threshold) != batch.flagged).any():
+        above = ""  # rows of the fit keep their verdict, whatever the threshold of this batch
+    first = f"{count(len(data), 'row')}: {n_flagged or 'none'} flagged{above}, {batch.decided}."
+    return "\n".join(map(wrapped, [first, *batch.remarks()]))
 
 
 def _drift_table(batch: Batch) -> str:

@@ -73,6 +73,7 @@ def read(
         raise DataError("name at least one file to read")
     asked = str(outputs) if isinstance(outputs, Path) else outputs
     selection = Selection.of(asked, id, drop, categorical, pictures, may_drop)
+    selection = replace(selection, strict=like is None)  # else the columns are compared afterwards
     parts = []
     for path in paths:
         source = Source(str(path))

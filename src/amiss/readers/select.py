@@ -37,6 +37,7 @@ class Selection:
     categorical: tuple[str, ...] = ()
     pictures: str | None = None
     may_drop: tuple[str, ...] = ()  # need not be there
+    strict: bool = True  # whether categories must be there; what is missing may be said elsewhere
 
     @classmethod
     def of(
@@ -63,7 +64,7 @@ class Selection:
                 source.refuse(f"there is no column {shown(column)} to {purpose}; {_nearest(column, names)}")
         dropped = {name for item in self.drop for name in chosen(item, names, source.name)}
         dropped |= {name for item in self.may_drop for name in _matching(item, names)}
-        for item in self.categorical:
+        for item in self.categorical if self.strict else ():
             chosen(item, names, source.name)
         gone = dropped | {column for column in aside.values() if column is not None}
         left = [name for name in names if name not in gone]
