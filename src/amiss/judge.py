@@ -182,8 +182,8 @@ class Judge:
         if self.calibration is not None and p.min() * (len(self.calibration) + 1) < 1.5:
             needed = int(np.ceil(len(p) / level / max(1, int((p == p.min()).sum()))))
             return (
-                f"Some rows are more unusual than all {len(self.calibration)} held out of the fit, but that is too "
-                f"few to tell at this level: it takes about {needed}."
+                f"Some rows are more unusual than all {len(self.calibration)} held out of the fit, but that is "
+                f"too few to tell at this level: it takes about {needed}."
             )
         return (
             "Too few rows are more unusual than those of the fit. If many of those are wrong too, fit to rows you "
