@@ -27,13 +27,13 @@ def fuzzed(*arguments):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_mutated_files_are_read_or_refused(kind):
-    counts = fuzzed("fuzz_readers.py", kind, "--inputs", 700)
-    assert counts["read"] + counts["refused"] == 700 and counts["read"] > 5
+    counts = fuzzed("fuzz_readers.py", kind, "--inputs", 400)
+    assert counts["read"] + counts["refused"] == 400 and counts["read"] > 5
 
 
 def test_mutated_models_are_loaded_or_refused():
-    counts = fuzzed("fuzz_models.py", "--inputs", 700)
-    assert counts["loaded"] + counts["refused"] == 700 and counts["loaded"] > 5
+    counts = fuzzed("fuzz_models.py", "--inputs", 400)
+    assert counts["loaded"] + counts["refused"] == 400 and counts["loaded"] > 5
 
 
 @pytest.mark.long

@@ -13,9 +13,7 @@ SAME = 1e-6
 KINDS = [
     {},
     {"score": "lrw", "weighting": "error"},
-    {"score": "rw", "crossfit": False},
     {"score": "prod", "parents": "chain", "scaling": "block"},
-    {"n_neighbors": 0, "crossfit": True},
     {"fdr": 0.2, "neighbor_space": "inputs"},
 ]
 
@@ -81,7 +79,7 @@ def test_dense_and_sparse(tables, base):
 def test_threads(tables, base):
     (X, Y), (new_X, new_Y) = tables
     parameters, detector, batch = base
-    for n_jobs in (2, 7, None):
+    for n_jobs in (2, 7):
         other = MCODE(n_jobs=n_jobs, **parameters).fit(X, Y)
         assert_same(other.decision_scores_, detector.decision_scores_)
         assert_same(other.decision_function(new_X, new_Y), batch.scores)

@@ -35,7 +35,6 @@ def run(folder, *arguments, stdout=subprocess.PIPE, before=None):
     ("command", "target", "there"),
     [
         (("find", "records.csv", *OUTPUTS, "-o"), "found.csv", True),
-        (("find", "records.csv", *OUTPUTS, "-o"), "found.csv", False),
         (("find", "records.csv", *OUTPUTS, "-o"), "found.jsonl", False),
         (("find", "records.csv", *OUTPUTS, "-o"), "found.parquet", False),
         (("find", "records.csv", *OUTPUTS, "--report"), "report.html", True),
@@ -53,7 +52,7 @@ def test_no_room_for_the_result(tmp_path, records, command, target, there):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("options", [("-o", "-"), ("--json",), ()])
+@pytest.mark.parametrize("options", [("-o", "-"), ()])
 def test_no_room_on_standard_output(tmp_path, records, options):
     with Path("/dev/full").open("w") as full:
         done = run(tmp_path, "find", "records.csv", *OUTPUTS, *options, stdout=full)
@@ -63,9 +62,8 @@ def test_no_room_on_standard_output(tmp_path, records, options):
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="this system has no /proc")
 def test_a_file_that_cannot_be_read(tmp_path):
-    for file_format in ("csv", "parquet"):
-        done = run(tmp_path, "find", "/proc/self/mem", "--outputs", "a", "--format", file_format)
-        assert done.returncode == 1 and done.stderr == "amiss: /proc/self/mem: Input/output error\n"
+    done = run(tmp_path, "find", "/proc/self/mem", "--outputs", "a", "--format", "csv")
+    assert done.returncode == 1 and done.stderr == "amiss: /proc/self/mem: Input/output error\n"
 
 
 def without_privileges():
