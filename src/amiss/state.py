@@ -42,6 +42,7 @@ KEYS = {
     *("format", "sha256", "amiss", "parameters", "inputs", "outputs", "named", "label_lists", "levels"),
     *("indicated", "sparse", "score", "threshold", "rows", "frame", "choice", "reading"),
 }
+LEAST_WEIGHT = 0.5  # the inverse of a mean error is at least 1
 LARGEST = 1e100  # no number of a model is as large; products of larger ones overflow
 QUALITY = ("observed", "prevalence", "strength", "converged", "mean_error", "brier", "log_loss", "base_log_loss")
 QUALITY_ARRAYS = (*QUALITY, "skill", "auc", "weight", "excluded")
@@ -480,7 +481,9 @@ def _restore_rowless(detector: MCODE, shelf: _Shelf) -> None:
         for name in QUALITY_ARRAYS
     }
     detector.output_quality_ = OutputQuality(name=names, **quality)
-    weights = _positive(shelf.floats("weights", len(names)))
+    weights = shelf.floats("weights", len(names))
+    if (weights < LEAST_WEIGHT).any():
+        raise _Unfit("weights")
     detector._scorer = detector._new_scorer(shelf.mask("included", len(names)), weights, None)
     detector._training_scores = shelf.floats("scores", None)
     detector._traces = shelf.mask("traces", OTHERS * len(detector._training_scores))
