@@ -6,7 +6,8 @@ others, and scored like the row; a row's p-value is how often a drawn one scores
 far as the models' probabilities do. (Ranking the rows of a table among themselves could never flag one:
 the k-th of N has a p-value of k/N, which no level below 1 lets pass.) A false-discovery level for *new*
 rows: conformal p-values, how often rows held out of the fit score as high (:mod:`amiss.calibration`).
-That holds for new rows drawn like those; wrong rows among those held out only make it more careful.
+That holds if clean new rows are like those (nearly so, where folds of the fit were held out: their
+models saw fewer rows); wrong rows among those held out only make it more careful.
 
 Either way the p-values go through Benjamini and Hochberg's procedure. A p-value falls as the score rises,
 so what is flagged always is every row above some score, the threshold.
