@@ -250,9 +250,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self._model, self._seed = fit.model, evidence.seed
         self._strength, self._converged = fit.strength, fit.converged
         self._error_levels = ErrorLevels.unknown(evidence.Y.shape[1])
-        if (
-            fit.out_of_fold is not None
-        ):  # of rows that are no copies, as new rows are compared with it that are none
+        if fit.out_of_fold is not None:
+            # Of rows that are no copies: new rows that are compared with it are none either.
             single = ~np.isnan(evidence.Y) & ~copied(evidence.content)[:, None]
             self._error_levels = ErrorLevels.of(errors(fit.out_of_fold, evidence.Y), single)
         self.calibration_: Calibration | None = None
@@ -385,16 +384,18 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         if row is None and len(outputs) > 1:
             raise ValueError(f"there are {len(outputs)} rows; say which one: explain(X, Y, row=0)")
         chosen = _row_number(row or 0, len(outputs), "X has")
-        judge = self._judge()
+        judge, place = self._judge(), chosen
+        if judge.level is None:  # then no other row has a say
+            inputs, outputs, place = inputs.take(np.array([chosen])), outputs.take(np.array([chosen])), 0
         rows = judge.scored(inputs, outputs)
-        cut, twin = judge.cut(rows), int(rows.twins[chosen])
+        cut, twin = judge.cut(rows), int(rows.twins[place])
         if twin >= 0:
             explanation = replace(next(self._explainer().of_training([twin])), label="This row", row=None)
         else:
             # Under a false-discovery level the threshold is that of all rows given here.
             explainer = replace(self._explainer(), threshold=cut.threshold)
-            explanation = next(explainer.of_new(*self._encoded(inputs, outputs, [chosen])))
-        return replace(explanation, values=as_inputs(X).texts(chosen), flagged=bool(cut.flagged[chosen]))
+            explanation = next(explainer.of_new(*self._encoded(inputs, outputs, [place])))
+        return replace(explanation, values=as_inputs(X).texts(chosen), flagged=bool(cut.flagged[place]))
 
     def _encoded(self, inputs: Table, outputs: Table, rows: Sequence[int]) -> tuple[Matrix, Floats]:
         some = np.asarray(rows, dtype=np.intp)

@@ -156,6 +156,9 @@ _OPTIONS = (
 )
 
 
+WITH_A_MODEL = ("files", "row", "id_column", "drop", "file_format", "as_json", "quiet")
+
+
 def detector_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How rows are scored, and how many are flagged."""
     for option in reversed(_OPTIONS):
@@ -170,15 +173,12 @@ def given(option: str) -> bool:
 
 def refuse_detector_options() -> None:
     """A model was fitted before, so nothing about its fit can be asked for now."""
-    names = [option for option in click.get_current_context().command.params if given(option.name or "")]
-    fitting = {getattr(option(lambda: None), "__click_params__")[0].name for option in _OPTIONS}  # noqa: B009
-    for option in names:
-        if option.name in fitting | {"outputs", "categorical", "pictures"}:
-            if option.name in ("rate", "alerts", "fdr"):
-                raise click.UsageError(
-                    f"{option.opts[0]} is for amiss score; explain goes by the model's threshold"
-                )
-            raise click.UsageError(f"{option.opts[0]} is said to amiss fit; a model has its own")
+    for option in click.get_current_context().command.params:
+        if option.name in WITH_A_MODEL or not given(option.name or ""):
+            continue
+        if option.name in ("rate", "alerts", "fdr"):
+            raise click.UsageError(f"{option.opts[0]} is for amiss score; explain goes by the model's threshold")
+        raise click.UsageError(f"{option.opts[0]} is said to amiss fit; a model has its own")
 
 
 def refuse_contradictions(options: dict[str, Any]) -> None:
