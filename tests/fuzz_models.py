@@ -17,11 +17,10 @@ import hashlib
 import json
 import pathlib
 import random
-import signal
 import sys
-import tempfile
 import warnings
 
+import cpu_time
 import fuzz_readers
 import mutations
 import numpy as np
@@ -154,6 +153,22 @@ class Watch:
             self.seen.append(event)
 
 
+def tried(path: pathlib.Path, X: object, Y: object) -> tuple[str, str | None]:
+    """Was it loaded or refused, and what is wrong with that."""
+    outcome = "refused"
+    try:
+        with cpu_time.limited(fuzz_readers.SECONDS):
+            detector = amiss.load(path)
+            outcome = "refuses the rows"
+            scores = detector.decision_function(X, Y)
+    except DataError as error:
+        named = outcome != "refused" or str(error).startswith(str(path))
+        return outcome, None if named and "\n" not in str(error) else f"unclear: {error}"
+    except BaseException as error:
+        return outcome, f"{type(error).__name__}: {error}"
+    return "scores", None if np.isfinite(scores).all() else "a score is not finite"
+
+
 def fuzz(inputs: int, seed: int) -> dict[str, object]:
     rng, watch = random.Random(seed), Watch()
     counts: collections.Counter[str] = collections.Counter()
@@ -171,43 +186,18 @@ def fuzz(inputs: int, seed: int) -> dict[str, object]:
             else:
                 content = signed(restructured(original, rng))
             path.write_bytes(content)
-            signal.setitimer(signal.ITIMER_PROF, fuzz_readers.SECONDS)
             watch.on = True
-            fault = None
-            try:
-                detector = amiss.load(path)
-                counts["loaded"] += 1
-            except DataError as error:
-                detector = None
-                counts["refused"] += 1
-                if not str(error).startswith(str(path)) or "\n" in str(error):
-                    fault = f"unclear: {error}"
-            except BaseException as error:
-                fault = f"{type(error).__name__}: {error}"
-            try:
-                if (
-                    fault is None
-                    and detector is not None
-                    and not np.isfinite(detector.decision_function(X, Y)).all()
-                ):
-                    fault = "a score is not finite"
-            except DataError:
-                counts["refuses the rows"] += 1
-            except BaseException as error:
-                fault = f"scoring, {type(error).__name__}: {error}"
+            outcome, fault = tried(path, X, Y)
             watch.on = False
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            counts[outcome] += 1
             fault = fault or (f"executed {watch.seen}" if watch.seen else None)
             if fault is not None:
-                kept = pathlib.Path(tempfile.gettempdir()) / "amiss-fuzz.amiss"
-                kept.write_bytes(content)
-                sys.exit(f"input {number}: {fault} (kept as {kept})")
+                fuzz_readers.give_up(content, "amiss", f"input {number}: {fault}")
     return {"inputs": inputs, **counts, "peak MiB": fuzz_readers.peak()}
 
 
 if __name__ == "__main__":
     warnings.simplefilter("error")
-    signal.signal(signal.SIGPROF, fuzz_readers.too_long)
     parser = argparse.ArgumentParser()
     parser.add_argument("--inputs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)

@@ -17,12 +17,13 @@ import pathlib
 import random
 import re
 import resource
-import signal
 import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
+from typing import NoReturn
 
+import cpu_time
 import mutations
 import numpy as np
 
@@ -90,6 +91,26 @@ def problem_with(message: str, path: pathlib.Path, kind: str) -> str | None:
     return None
 
 
+def tried(path: pathlib.Path, kind: str, folder: pathlib.Path) -> tuple[str, str | None]:
+    """Was it read or refused, and what is wrong with that."""
+    try:
+        with cpu_time.limited(SECONDS):
+            data = read(path, kind, folder)
+    except DataError as error:
+        fault = problem_with(str(error), path, kind)
+        return "refused", fault and f"{fault}: {error}"
+    except BaseException as error:
+        return "failed", f"{type(error).__name__}: {error}"
+    X = np.asarray(getattr(data.X.values, "data", data.X.values), dtype=float)
+    return "read", "an infinite input" if np.isinf(X).any() else None
+
+
+def give_up(content: bytes, kind: str, message: str) -> NoReturn:
+    kept = pathlib.Path(tempfile.gettempdir()) / f"amiss-fuzz.{kind}"
+    kept.write_bytes(content)
+    sys.exit(f"{message} (kept as {kept})")
+
+
 def fuzz(kind: str, inputs: int, seed: int) -> dict[str, object]:
     rng = random.Random(f"{kind} {seed}")
     originals = mutations.valid_files(kind)
@@ -102,36 +123,18 @@ def fuzz(kind: str, inputs: int, seed: int) -> dict[str, object]:
             path.write_bytes(original)
             assert len(read(path, kind, folder)) >= 3
         limit_memory()
-        for _ in range(inputs):
+        for number in range(inputs):
             content = mutations.mutated(rng.choice(originals), rng, tokens)
             path.write_bytes(content)
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            try:
-                data = read(path, kind, folder)
-                X = np.asarray(getattr(data.X.values, "data", data.X.values), dtype=float)
-                fault = "an infinite input" if np.isinf(X).any() else None
-                counts["read"] += 1
-            except DataError as error:
-                fault = problem_with(str(error), path, kind)
-                fault = fault and f"{fault}: {error}"
-                counts["refused"] += 1
-            except BaseException as error:
-                fault = f"{type(error).__name__}: {error}"
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            outcome, fault = tried(path, kind, folder)
+            counts[outcome] += 1
             if fault is not None:
-                kept = pathlib.Path(tempfile.gettempdir()) / f"amiss-fuzz.{kind}"
-                kept.write_bytes(content)
-                sys.exit(f"{kind}, input {sum(counts.values())}: {fault} (kept as {kept})")
+                give_up(content, kind, f"{kind}, input {number}: {fault}")
     return {"kind": kind, "inputs": inputs, **counts, "peak MiB": peak()}
-
-
-def too_long(*_: object) -> None:
-    raise TimeoutError(f"took more than {SECONDS} s")
 
 
 if __name__ == "__main__":
     warnings.simplefilter("error")  # a warning would be printed beside the one line
-    signal.signal(signal.SIGPROF, too_long)
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--inputs", type=int, default=1000)

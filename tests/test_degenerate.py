@@ -5,9 +5,7 @@ The long run (``pytest -m long tests/test_degenerate.py``) has a hundred seeds a
 
 from __future__ import annotations
 
-import signal
-from contextlib import contextmanager
-
+import cpu_time
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -128,22 +126,10 @@ FAMILIES = [
 PARAMETERS = [{}, {"score": "lrw", "weighting": "error", "crossfit": False}, {"score": "rw", "scaling": "block"}]
 
 
-@contextmanager
-def no_hang():
-    def too_long(*_):
-        raise TimeoutError(f"more than {SECONDS} s")
-
-    before = signal.signal(signal.SIGPROF, too_long)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    yield
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    signal.signal(signal.SIGPROF, before)
-
-
 def outcome(X, Y, **parameters):
     """Is it "scored", or the error's text; anything but finite scores or a :class:`DataError` fails."""
     try:
-        with no_hang():
+        with cpu_time.limited(SECONDS):
             detector = MCODE(**{"n_neighbors": 10, "n_jobs": 1, **parameters}).fit(X, Y)
             new = detector.judge(X[: len(X) // 2 + 1] * np.float32(1.5), Y[: len(Y) // 2 + 1])
     except DataError as error:

