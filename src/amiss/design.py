@@ -22,6 +22,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from amiss.errors import DataError, listed, shown
+from amiss.ranks import Ranks
 from amiss.table import Floats, Mask, Matrix, Table
 
 Scaling = Literal["rank", "block", "none", "standard", "maxabs", "log-unit"]
@@ -34,11 +35,6 @@ FURTHEST = 1e9  # new rows may lie off any scale of the fit; beyond this they al
 LARGEST_UNSCALED = 1e15
 BEYOND = 1e150
 MANY_LEVELS = 20
-MOST_KNOTS = 256  # values of a column whose ranks are remembered; between them ranks are interpolated
-
-
-Knots = tuple[Floats, Floats]  # some values of a column, rising, and the rank of each between 0 and 1
-NOT_RANKED: Knots = (np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ class Encoding:
     unit: Floats
     centre: Floats
     scale: Floats
-    knots: tuple[Knots, ...]  # of each column; empty unless it is ranked
+    ranks: Ranks  # of the columns that are ranked
 
     @property
     def one_hot(self) -> list[int]:
@@ -106,7 +102,7 @@ class Encoding:
             scaled = sparse.csr_array(cells, shape=raw.shape)
             scaled.eliminate_zeros()
             return _clipped(scaled, FURTHEST)
-        scaled = (_shares(_ranks(raw, self.knots), self.unit) - self.centre) * self.scale
+        scaled = (_shares(self.ranks(raw), self.unit) - self.centre) * self.scale
         return np.ascontiguousarray(_clipped(scaled, FURTHEST))
 
 
@@ -145,7 +141,7 @@ def fit_encoding(table: Table, scaling: Scaling, *, part: bool = False) -> Encod
         unit=np.ones(len(columns)),
         centre=np.zeros(len(columns)),
         scale=np.ones(len(columns)),
-        knots=(NOT_RANKED,) * len(columns),
+        ranks=Ranks.none(len(columns)),
     )
     return _fit_scale(_expanded(table, first), first, is_number)
 
@@ -192,10 +188,10 @@ def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:
     treated = _unit_rows(_logarithms(raw, counts), counts) if counts.any() else raw
     unit, centre, scale = np.ones(n_columns), np.zeros(n_columns), np.ones(n_columns)
     rest = ~counts
-    knots = encoding.knots
+    ranks = encoding.ranks
     if scaling == "rank" and not sparse.issparse(treated):  # among mostly zeros ranks say little
-        knots = tuple(_knots(values) if rest[column] else NOT_RANKED for column, values in enumerate(treated.T))
-        treated = _ranks(treated, knots)
+        ranks = Ranks.of(treated, rest)
+        treated = ranks(treated)
     largest = _largest(treated)
     unit[rest] = np.where(largest > 0, largest, 1.0)[rest]
     if scaling in ("rank", "block", "standard") and rest.any():
@@ -205,7 +201,7 @@ def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:
         centre[rest], scale[rest] = mean[rest], spread[rest]
         if scaling != "standard":
             scale[rest] /= np.sqrt(max(1, int(np.count_nonzero(spread[rest]))))
-    return replace(encoding, counts=counts, unit=unit, centre=centre, scale=scale, knots=knots)
+    return replace(encoding, counts=counts, unit=unit, centre=centre, scale=scale, ranks=ranks)
 
 
 def joint(inputs: Matrix, outputs: Floats) -> Matrix:
@@ -362,46 +358,6 @@ def _moments(values: Matrix, unit: Floats) -> tuple[Floats, Floats]:
     filled = np.bincount(values.indices, minlength=values.shape[1])
     around = np.bincount(values.indices, weights=(shares - mean[values.indices]) ** 2, minlength=values.shape[1])
     return mean, np.sqrt((around + (n_rows - filled) * mean**2) / n_rows)
-
-
-def _knots(values: Floats) -> Knots:
-    """Some values of a column, with the share of values below them (equal ones counting half).
-
-    >>> [array.tolist() for array in _knots(np.array([7.0, 5.0, 5.0, 9.0]))]
-    [[5.0, 7.0, 9.0], [0.25, 0.625, 0.875]]
-    """
-    ordered = np.sort(values)
-    places = np.linspace(0, len(ordered) - 1, min(len(ordered), MOST_KNOTS)).round().astype(np.intp)
-    knots = np.unique(ordered[places])
-    below, upto = (np.searchsorted(ordered, knots, side) for side in ("left", "right"))
-    return knots, (below + upto) / (2 * len(ordered))
-
-
-def _ranks(values: Floats, knots: Sequence[Knots]) -> Floats:
-    """Each column's values replaced by their ranks between 0 and 1, where the column has knots."""
-    if not any(len(at) for at, _ in knots):
-        return values
-    result = np.array(values)
-    for column, (at, ranks) in enumerate(knots):
-        if len(at) > 1:
-            result[:, column] = _interpolated(values[:, column], at, ranks)
-        elif len(at):
-            result[:, column] = ranks[0]
-    return result
-
-
-def _interpolated(values: Floats, at: Floats, ranks: Floats) -> Floats:
-    """Like ``np.interp``, but exact for neighbouring knots of any magnitude: no slope overflows.
-
-    >>> _interpolated(np.array([-1.0, 5e-301, 1.0, 1e10]), np.array([0, 1e-300, 1e10]), np.array([0, 0.6, 1]))
-    array([0. , 0.3, 0.6, 1. ])
-    """
-    values = np.clip(values, at[0], at[-1])
-    below = np.clip(np.searchsorted(at, values, side="right") - 1, 0, len(at) - 2)
-    low, high = at[below], at[below + 1]
-    size = np.maximum(np.abs(low), np.abs(high))
-    share = (values / size - low / size) / (high / size - low / size)
-    return np.asarray(ranks[below] + share * (ranks[below + 1] - ranks[below]))
 
 
 def _sparse_counts(raw: Matrix, is_number: Mask) -> Mask:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from amiss import evidence as gathering
-from amiss import state
+from amiss import restore, state
 from amiss.approximate_neighbors import Search
 from amiss.batch import Batch
 from amiss.calibration import FEWEST_ROWS, Calibration, ErrorLevels, held_out
@@ -620,7 +620,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
 def load(path: str | Path) -> MCODE:
     """The detector that :meth:`MCODE.save` kept; a file that is damaged, altered or no model is refused."""
-    return state.load(MCODE(), Path(path))
+    return restore.load(MCODE(), Path(path))
 
 
 def _row_number(row: int, n_rows: int, whose: str) -> int:

@@ -4,7 +4,7 @@ A file is looked at from the outside in, and refused at the first thing that is 
 read: its kind and the length of its header; the SHA-256 of everything in it, which an altered or cut-off
 file does not have; the places and sizes of its arrays, which must fill the file exactly, so that nothing
 larger than the file is ever allocated; its format number. The checksum guards against accidents. Against a
-file made by a stranger there is nothing in it to execute, and :mod:`amiss.state` takes no array or name that
+file made by a stranger there is nothing in it to execute, and :mod:`amiss.restore` takes no array or name that
 does not fit the others.
 """
 

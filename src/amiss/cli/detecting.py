@@ -52,17 +52,18 @@ class Level(click.FloatRange):
         return number
 
 
+_RATE = click.option(
+    "--rate",
+    metavar="SHARE",
+    callback=_rate,
+    help="Share of the rows to flag; auto flags what stands out from what the models would make.  [default: 0.01]",
+)
+_ALERTS = click.option(
+    "--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate."
+)
+# A model flags rows of other tables; the option is there to be refused by its reason.
+_NO_ALERTS = click.option("--alerts", type=int, hidden=True)
 _OPTIONS = (
-    click.option(
-        "--rate",
-        metavar="SHARE",
-        callback=_rate,
-        help="Share of the rows to flag; auto flags what stands out from what the models would make.  "
-        "[default: 0.01]",
-    ),
-    click.option(
-        "--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate."
-    ),
     click.option(
         "--fdr",
         type=Level(1),
@@ -161,7 +162,16 @@ WITH_A_MODEL = ("files", "row", "id_column", "drop", "file_format", "as_json", "
 
 def detector_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How rows are scored, and how many are flagged."""
-    for option in reversed(_OPTIONS):
+    return _with_options(command, (_RATE, _ALERTS, *_OPTIONS))
+
+
+def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How rows are scored and flagged by a model that is kept."""
+    return _with_options(command, (_RATE, _NO_ALERTS, *_OPTIONS))
+
+
+def _with_options(command: Callable[..., Any], options: tuple[Any, ...]) -> Callable[..., Any]:
+    for option in reversed(options):
         command = option(command)
     return command
 

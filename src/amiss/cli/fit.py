@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amiss.cli.detecting import detector_of, detector_options, given, refuse_contradictions
+from amiss.cli.detecting import detector_of, given, model_options, refuse_contradictions
 from amiss.cli.reading import read_table, reading_options
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Save four fifths of the time. amiss score then has no p-values, and --fdr compares with the models.",
 )
-@detector_options
+@model_options
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def fit(files: tuple[str, ...], **options: Any) -> None:
     """Fit a model to the rows of FILE and keep it, to score other rows with it later.
@@ -70,7 +70,6 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     reading = {
         "id": options["id_column"],
         "drop": [*options["drop"], *filter(None, [options["pictures"]])],
-        "categorical": list(options["categorical"]),
     }
     state.save(detector, path, not options["without_rows"], reading)
     if not options["quiet"]:
