@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import warm
 from files import written
 from hypothesis import settings
 
@@ -81,22 +80,21 @@ def paper_data():
     return PAPER_DATA
 
 
+@pytest.fixture(scope="session")
+def server():
+    """Forks commands from a process that has the imports done."""
+    found = warm.Server()
+    yield found
+    found.close()
+
+
 @pytest.fixture
-def amiss(tmp_path):
+def amiss(tmp_path, server):
     """Run the command as a process in an empty folder."""
 
     def run(*arguments, stdin=None):
-        done = subprocess.run(
-            [sys.executable, "-c", "from amiss.cli import main; main()", *map(str, arguments)],
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            input=stdin,
-            capture_output=True,
-            check=False,
-        )
-        return SimpleNamespace(
-            code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode(), raw=done.stdout
-        )
+        code, out, err = server.run([*map(str, arguments)], tmp_path, ENVIRONMENT, stdin or b"")
+        return SimpleNamespace(code=code, out=out.decode(), err=err.decode(), raw=out)
 
     return run
 
