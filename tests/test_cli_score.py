@@ -66,20 +66,24 @@ def test_score_says_what_the_detector_says(model, amiss, tables):
         assert int(row["flagged"]) == int(batch.flagged[number]) and row["in_fit"] == "0"
     first = new.iloc[[order[0]]]
     suspects = next(detector.suspects_of_new(first.iloc[:, 1:6], first.iloc[:, 6:]))
-    assert rows[0]["flagged"] == "1" and rows[0]["output_1"] == f"tag_{suspects[0]}"
+    assert rows[0]["output_1"] == f"tag_{suspects[0]}"
+    expected = batch.output_p_values[order[0], suspects[0]]
+    assert float(rows[0]["p_value_1"]) == pytest.approx(expected, rel=1e-5)
     assert "40 rows: " in done.err and "the threshold of the fit" in done.err
 
 
 def test_ways_to_cut(model, amiss):
     summary = json.loads(amiss("score", "m.amiss", "new.csv", "--alerts", 3, "--json").out)
     assert summary["flagged"] == 3 and len(summary["drift"]) == 4 and summary["in_fit"] == 0
-    assert summary["by"] == "the 3 most unusual rows of this batch" and len(summary["top"]) == 10
+    assert summary["by"] == "alerts" and len(summary["top"]) == 10
     levels = [json.loads(amiss("score", "m.amiss", "new.csv", "--fdr", a, "--json").out) for a in (0.05, 0.9)]
-    assert levels[0]["flagged"] <= levels[1]["flagged"] and "held out of the fit" in levels[0]["by"]
+    assert levels[0]["flagged"] < levels[1]["flagged"] and "held out of the fit" in levels[0]["decided"]
+    assert [each["fdr"] for each in levels] == [0.05, 0.9] and levels[0]["by"] == "fdr"
     drawn = json.loads(amiss("score", "m.amiss", "new.csv", "--fdr", 0.2, "--against", "models", "--json").out)
-    assert "drawn from the models" in drawn["by"]
+    assert "drawn from the models" in drawn["decided"]
     rate = json.loads(amiss("score", "m.amiss", "new.csv", "--rate", 0.2, "--json").out)
-    assert rate["by"] == "what 20% of 120 rows held out of the fit exceed" and rate["flagged"] >= 1
+    assert rate["decided"] == "which 23 of 120 rows held out of the fit exceed" and rate["flagged"] >= 1
+    assert rate["expected_by_chance"] == pytest.approx(40 * 24 / 121, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +257,7 @@ def test_find_by_level(amiss, records):
     found = json.loads(done.out)
     assert done.code == 0 and found["fdr"] == 0.2 and found["top"][0]["p_value"] < 0.01
     said = " ".join(amiss("find", "records.csv", *OUTPUTS, "--fdr", 0.2).out.split())
-    assert "(false-discovery level 20%)" in said and "outputs drawn from the models' probabilities" in said
+    assert "(false-discovery level 20%)" in said and "outputs are drawn from the models' probabilities" in said
     automatic = json.loads(amiss("find", "records.csv", *OUTPUTS, "--rate", "auto", "--json").out)
     assert automatic["flagged"] == found["flagged"]
     for options in (("--rate", "often"), ("--rate", "0.1", "--alerts", "3"), ("--fdr", "0.1", "--crossfit", "no")):

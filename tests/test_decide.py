@@ -16,6 +16,7 @@ from amiss.decide import (
     rounded_share,
     threshold_below,
     threshold_for_count,
+    threshold_for_new,
     threshold_for_share,
 )
 from amiss.errors import DataError
@@ -95,15 +96,15 @@ def test_labels_threshold_predict_and_judge_agree(rule, score):
     batch = detector.judge(new_X, new_Y)
     assert (batch.scores == detector.decision_function(new_X, new_Y)).all()
     assert (detector.predict(new_X, new_Y) == batch.flagged).all()
-    if "fdr" not in rule:
+    if not rule:
         assert batch.threshold == detector.threshold_
     assert (detector.predict(X, Y) == detector.labels_).all()
     calibrated = detector.calibrate(X, Y)
     assert (calibrated.predict(X, Y) == calibrated.labels_).all()
     assert (calibrated.labels_ == (calibrated.decision_scores_ > calibrated.threshold_)).all()
     assert (calibrated.predict(new_X, new_Y) == calibrated.judge(new_X, new_Y).flagged).all()
-    if rule == {"fdr": 0.3}:
-        expected = discoveries(calibrated.p_values(new_X, new_Y), 0.3)
+    if rule:
+        expected = discoveries(calibrated.p_values(new_X, new_Y), rule.get("fdr", 0.2))
         assert (calibrated.predict(new_X, new_Y) == expected).all()
 
 
@@ -132,9 +133,9 @@ def test_draws_do_not_flag_rows_the_models_would_make():
     assert np.mean([each > 0 for each in flagged]) <= 0.3, flagged  # each flag among clean rows is false
 
 
-@pytest.mark.parametrize(("n_rows", "n_drawn"), [(100, 20_000), (300, 20_100), (4500, 22_500)])
+@pytest.mark.parametrize(("n_rows", "n_drawn"), [(100, 20_000), (300, 20_100), (4500, 90_000)])
 def test_enough_is_drawn(n_rows, n_drawn):
-    """Small tables are drawn often, so that a p-value can be small; large ones at least five times."""
+    """Small tables are drawn often, so that a p-value can be small; large ones twice as often as a level asks."""
     X, Y = make_table(n_rows, n_inputs=2, n_outputs=2)
     p = MCODE(fdr=0.1, score="prod", strengths=[1.0]).fit(X, Y).p_values_ * (n_drawn + 1)
     np.testing.assert_allclose(p, p.round(), atol=1e-6)
@@ -229,6 +230,59 @@ def test_alerts_and_rate_of_a_batch():
     assert detector.judge(new_X, new_Y, alerts=7).flagged.sum() == 7
     assert detector.judge(new_X, new_Y, alerts=200).flagged.all()
     batch = detector.judge(new_X, new_Y, rate=0.1)
-    assert batch.threshold == np.sort(detector.calibration_.scores)[::-1][40]
+    assert batch.threshold == np.sort(detector.calibration_.scores)[::-1][39]  # the 40th of 400
+    assert (batch.flagged == (batch.p_values <= 0.1)).all() and 0 < batch.flagged.sum() < 100
     uncalibrated = fitted(X, Y).judge(new_X, new_Y, rate=0.1)
     assert uncalibrated.threshold == np.sort(fitted(X, Y).decision_scores_)[::-1][40]
+
+
+@pytest.mark.parametrize("n_held_out", [20, 50, 99, 100, 1000])
+def test_a_new_row_exceeds_the_threshold_as_rarely_as_asked_for(n_held_out):
+    """By symmetry one of n + 1 rows alike is above the k-th of the n others in k cases of n + 1."""
+    held_out = np.random.default_rng(0).permutation(n_held_out).astype(float)
+    threshold, above = threshold_for_new(held_out, 0.01)
+    assert (1 + above) / (1 + n_held_out) <= max(0.01, 1 / (1 + n_held_out)) + 1e-12
+    found = np.arange(-1, n_held_out + 1) + 0.5
+    p = p_values(found, np.sort(held_out))
+    assert ((found > threshold) == (p <= max(0.01, 1 / (1 + n_held_out)))).all()
+
+
+def test_ties_with_the_level_pass():
+    """17/125 * 25/17 is 0.2, but not in floating point."""
+    p = np.array([17 / 125] * 17 + [1.0] * 8)
+    assert discoveries(p, 0.2).sum() == 17
+    assert not discoveries(p, 0.1999).any()
+
+
+@pytest.mark.parametrize(("n_rows", "level"), [(1000, 0.01), (3000, 0.05)])
+def test_a_few_gross_errors_pass_a_strict_level(n_rows, level):
+    X, Y = make_table(n_rows, n_outputs=8, seed=1)
+    Y = (X @ np.random.default_rng(1).normal(size=(5, 8)) > 0).astype(float)
+    Y[[7, 70]] = 1 - Y[[7, 70]]
+    detector = MCODE(fdr=level).fit(X, Y)
+    assert np.flatnonzero(detector.labels_).tolist() == [7, 70]
+
+
+def test_a_level_says_nothing_of_rows_of_the_fit():
+    """Unless the fit was judged by it; a share flags rows whoever is wrong."""
+    X, Y = make_table(300)
+    new_X, new_Y = make_table(40, seed=5)
+    both_X, both_Y = np.vstack([X, new_X]), np.vstack([Y, new_Y])
+    by_share = fitted(X, Y, contamination=0.3).calibrate(X, Y)
+    for against in ("rows", "models"):
+        batch = by_share.judge(both_X, both_Y, fdr=0.5, against=against)
+        assert not batch.flagged[:300].any() and batch.flagged[300:].any() and batch.left_out == 300
+        assert np.isnan(batch.p_values[:300]).all() and np.isnan(batch.output_p_values[:300]).all()
+        assert "so they are not flagged" in batch.remarks()[-1]
+        alone = by_share.judge(new_X, new_Y, fdr=0.5, against=against)  # copies have no say in the procedure
+        assert (alone.flagged == batch.flagged[300:]).all()
+    by_level = fitted(X, Y, fdr=0.5)
+    assert (by_level.judge(both_X, both_Y).flagged[:300] == by_level.labels_).all()
+    assert not by_level.judge(both_X, both_Y, fdr=0.4).flagged[:300].any()
+    assert by_share.judge(X, Y, fdr=0.1).none_passes == "No row is new."
+
+
+def test_why_none_passes_against_the_models():
+    X, Y = make_table(200)
+    none = fitted(X, Y).judge(X[:50] + 0.01, Y[:50], fdr=0.001, against="models")
+    assert "drawn from the models to tell them from chance" in none.none_passes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import norm
@@ -13,11 +13,13 @@ from scipy.stats import norm
 from amiss.calibration import Calibration, ErrorLevels
 from amiss.novelty import Novelty, remarks
 from amiss.table import Floats, Mask, Rows
-from amiss.text import count, joined, percent, printable
+from amiss.text import count, joined, percent, printable, six_digits
 
 CHANCE = 0.01  # of calling an output drifted, among all of them, in a batch like the fit
 WHOLE_ERRORS = 3.0  # more or fewer than usual: below that a mean of a few rows tells nothing
 MOST_NAMED = 5
+
+CutBy = Literal["threshold", "rate", "alerts", "fdr"]
 
 
 @dataclass(frozen=True)
@@ -53,10 +55,10 @@ class Drift:
         return [
             {
                 "output": name,
-                "usual_error": _plain(usual),
-                "error": _plain(found),
+                "usual_error": six_digits(usual),
+                "error": six_digits(found),
                 "rows": int(rows),
-                "z": _plain(z),
+                "z": six_digits(z),
                 "drifted": bool(drifted),
             }
             for name, usual, found, rows, z, drifted in columns
@@ -79,11 +81,6 @@ class Drift:
         ]
 
 
-def _plain(number: float) -> float | None:
-    """JSON knows neither NaN nor infinity."""
-    return float(f"{number:.6g}") if np.isfinite(number) else None
-
-
 @dataclass(frozen=True)
 class Batch:
     """New rows and what a detector says of them.
@@ -91,18 +88,22 @@ class Batch:
     Attributes
     ----------
     scores : (n_rows,) higher is more unusual
-    flagged : (n_rows,) which rows are flagged: those above the threshold (rows that were in the fit keep, under a
-        false-discovery level, the verdict they had there)
+    flagged : (n_rows,) which rows are flagged: those above the threshold. Under a false-discovery level a row
+        of the fit is flagged if it was by the same level there
     threshold : what a new row's score must exceed
-    decided : how the threshold was found, as a sentence
+    by : what the cut was found by: the fit's "threshold", "rate", "alerts" or "fdr"
+    decided : the same in words
+    level : the false-discovery level kept, or None
     none_passes : why no row keeps a false-discovery level, where none does; else empty
+    left_out : how many rows of the fit a false-discovery level, which is not that of the fit, leaves out
     counted : (n_rows, n_outputs) which outputs count in the score: those observed and not left out
     p_values : (n_rows,) how often rows the fit has not seen score as high (or outputs drawn from the models,
         if they were asked for); None if the detector was not calibrated, NaN for rows that were in the fit
-    output_p_values : (n_rows, n_outputs) how often an output adds as much to the score of such rows
+    output_p_values : (n_rows, n_outputs) how often an output adds as much to the score of rows held out of the fit
     contributions, probability : (n_rows, n_outputs) what each output adds, and the probability of its value
     in_fit : (n_rows,) the row of the fit that is the same, or -1. Such a row has the score it had in the fit,
         because the models have seen it and would find it usual
+    knows_fit : whether rows of the fit can be told; not if the model was saved without them
     scored_as_seen : how many rows seem to have been in the fit of a model that was saved without its rows: their
         scores may be too low
     novelties : categories, scales and missing values the fit has not seen
@@ -116,10 +117,14 @@ class Batch:
     scores: Floats
     threshold: float
     flagged: Mask
+    by: CutBy
     decided: str
+    level: float | None
     none_passes: str
+    left_out: int
     p_values: Floats | None
     in_fit: Rows
+    knows_fit: bool
     scored_as_seen: int
     novelties: Sequence[Novelty]
     drift: Drift
@@ -132,7 +137,15 @@ class Batch:
     def output_p_values(self) -> Floats | None:
         if self.calibration is None:
             return None
-        return self.calibration.output_p_values(self.contributions, self.counted)
+        return self.calibration.output_p_values(self.contributions, self.counted & (self.in_fit < 0)[:, None])
+
+    @property
+    def expected_by_chance(self) -> float | None:
+        """How many of the new rows would score above the threshold if all were like those held out of the fit."""
+        if self.calibration is None:
+            return None
+        above = int((self.calibration.scores > self.threshold).sum())
+        return (1 + above) / (1 + len(self.calibration)) * int((self.in_fit < 0).sum())
 
     def remarks(self) -> list[str]:
         """What a person should know before trusting the scores."""
@@ -148,7 +161,7 @@ class Batch:
                 "models have seen them and the fit's rows were not kept, so their scores may be too low."
             )
         if n_seen:
-            said.append(
-                f"{count(n_seen, 'row')} of {len(self)} are the same as rows of the fit and have their score."
-            )
+            unjudged = "; a level is kept among new rows, so they are not flagged" if self.left_out else ""
+            same = f"{count(n_seen, 'row')} of {len(self)} are the same as rows of the fit"
+            said.append(f"{same} and have their score{unjudged}.")
         return said

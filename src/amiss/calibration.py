@@ -118,5 +118,5 @@ def _like(detector: MCODE) -> MCODE:
     """An unfitted detector that scores alike: what was chosen by the rows stays chosen."""
     excluded = np.flatnonzero(detector.output_quality_.excluded).tolist()
     chosen = {"score": detector.score_, "exclude": excluded or None, "random_state": detector._seed}
-    result: MCODE = clone(detector).set_params(verbose=False, **chosen, **undecided(detector))
-    return result
+    fitted: MCODE = clone(type(detector)(**detector._fitted_by))  # whatever was set later
+    return fitted.set_params(verbose=False, n_jobs=detector.n_jobs, **chosen, **undecided(fitted))

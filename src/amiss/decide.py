@@ -1,9 +1,9 @@
 """Where to cut: which rows are flagged.
 
-Three ways. A share of the rows. A false-discovery level for rows *of the fit*, judged by what their own
-models would make: outputs are drawn anew from the out-of-fold probabilities, each given the observed
-others, and scored like the row; a row's p-value is how often a drawn one scores as high. That holds as
-far as the models' probabilities do. (Ranking the rows of a table among themselves could never flag one:
+Three ways. A share of the rows. A false-discovery level for rows *of the fit*, judged by what the models
+would make: outputs of all rows are drawn anew from the out-of-fold probabilities, each given the observed
+others, and scored like the rows; a row's p-value is how often a drawn one, of any row, scores as high. That
+holds as far as the models' probabilities do. (Ranking the rows of a table among themselves could never flag one:
 the k-th of N has a p-value of k/N, which no level below 1 lets pass.) A false-discovery level for *new*
 rows: conformal p-values, how often rows held out of the fit score as high (:mod:`amiss.calibration`).
 That holds if clean new rows are like those (nearly so, where folds of the fit were held out: their
@@ -25,6 +25,8 @@ from amiss.table import Floats, Mask
 
 AUTO_LEVEL = 0.2  # of contamination="auto"
 DRAWS, ENOUGH_DRAWN = 5, 20_000  # tables of drawn outputs: at least so many, and so many rows in all
+MOST_DRAWN = 200_000_000  # outputs in all
+DRAWS_AT_LEVEL = 2  # divided by the level: a single row among N passes if its p-value is below level/N
 
 
 def rounded_share(share: float, count: int) -> int:
@@ -46,6 +48,20 @@ def threshold_for_share(scores: Floats, share: float) -> float:
     flagged, and none where all rows are alike.
     """
     return threshold_for_count(scores, min(rounded_share(share, len(scores)), len(scores) - 1))
+
+
+def threshold_for_new(held_out: Floats, share: float) -> tuple[float, int]:
+    """The score that a new row, if it is like those held out, exceeds with a chance of ``share``; and who does.
+
+    That is where its p-value reaches ``share``. Few rows cannot tell a small share, so at least the highest of
+    them must be exceeded.
+
+    >>> threshold_for_new(np.arange(1.0, 100.0), 0.02), threshold_for_new(np.arange(1.0, 10.0), 0.02)
+    ((98.0, 1), (9.0, 0))
+    """
+    place = max(1, int(np.floor(share * (len(held_out) + 1) + 1e-9)))
+    threshold = float(np.sort(held_out)[-place])
+    return threshold, int((held_out > threshold).sum())
 
 
 def threshold_for_count(scores: Floats, count: int) -> float:
@@ -82,7 +98,7 @@ def discoveries(p: Floats, level: float) -> Mask:
     """
     if not len(p):
         return np.zeros(0, dtype=bool)
-    return np.asarray(false_discovery_control(p) <= level)
+    return np.asarray(false_discovery_control(p) <= level * (1 + 1e-12))  # 17/125 * 25/17 is above 0.2
 
 
 def threshold_below(scores: Floats, flagged: Mask) -> float:
@@ -92,11 +108,15 @@ def threshold_below(scores: Floats, flagged: Mask) -> float:
     return float(scores[~flagged].max())
 
 
-def drawn_scores(scorer: Scorer, log_odds: Floats, Y: Floats, weights: Floats, seed: int) -> Floats:
-    """Scores of the same rows with outputs drawn from their log-odds, sorted rising; what is missing stays so."""
+def drawn_scores(scorer: Scorer, log_odds: Floats, Y: Floats, weights: Floats, seed: int, level: float) -> Floats:
+    """Scores of the same rows with outputs drawn from their log-odds, sorted rising; what is missing stays so.
+
+    They are drawn so often that a single row can pass the ``level``, as far as time allows.
+    """
     rng = np.random.default_rng(seed)
     chance, missing = expit(log_odds), np.isnan(Y)
-    draws = max(DRAWS, -(-ENOUGH_DRAWN // len(Y)))
+    wanted = max(-(-ENOUGH_DRAWN // len(Y)), int(np.ceil(DRAWS_AT_LEVEL / level)))
+    draws = max(DRAWS, min(wanted, MOST_DRAWN // Y.size))
     found = np.empty((draws, len(Y)))
     for number in range(draws):
         drawn = (rng.random(Y.shape) < chance).astype(np.float64)

@@ -51,7 +51,6 @@ class Encoding:
     low: Floats  # the lowest and highest value of each column of numbers
     high: Floats
     indicated: tuple[int, ...]
-    columns: tuple[str, ...]
     scaling: Scaling
     stored_sparse: bool
     counts: Mask
@@ -59,6 +58,19 @@ class Encoding:
     centre: Floats
     scale: Floats
     ranks: Ranks  # of the columns that are ranked
+
+    @property
+    def n_columns(self) -> int:
+        """How many encoded columns there are."""
+        return len(self.unit)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the encoded columns."""
+        columns = [self.names[column] for column in _others(self.one_hot, len(self.names))]
+        columns += [f"{self.names[column]}={level}" for column in self.one_hot for level in self.levels[column]]
+        columns += [f"{self.names[column]} is missing" for column in self.indicated]
+        return tuple(columns)
 
     @property
     def one_hot(self) -> list[int]:
@@ -119,11 +131,11 @@ def fit_encoding(table: Table, scaling: Scaling, *, part: bool = False) -> Encod
     large = _large(levels)
     missing = _count_nans(table.values)
     indicated = tuple(int(column) for column in np.flatnonzero(missing))
-    columns = encoded_columns(table.names, levels, indicated)
-    is_number = np.zeros(len(columns), dtype=bool)
+    n_columns = count_encoded(len(table.names), levels, indicated)
+    is_number = np.zeros(n_columns, dtype=bool)
     plain = _others(large, len(table.names))
     is_number[: len(plain)] = [column not in levels for column in plain]
-    n_cells = len(table) * len(columns)
+    n_cells = len(table) * n_columns
     n_filled = _count_nonzeros(table.values) + len(table) * len(large)
     stored_sparse = bool(n_filled < SPARSE_STORAGE * n_cells)
     low, high = _extremes(table)
@@ -134,14 +146,13 @@ def fit_encoding(table: Table, scaling: Scaling, *, part: bool = False) -> Encod
         low=low,
         high=high,
         indicated=indicated,
-        columns=columns,
         scaling=scaling,
         stored_sparse=stored_sparse,
-        counts=np.zeros(len(columns), dtype=bool),
-        unit=np.ones(len(columns)),
-        centre=np.zeros(len(columns)),
-        scale=np.ones(len(columns)),
-        ranks=Ranks.none(len(columns)),
+        counts=np.zeros(n_columns, dtype=bool),
+        unit=np.ones(n_columns),
+        centre=np.zeros(n_columns),
+        scale=np.ones(n_columns),
+        ranks=Ranks.none(n_columns),
     )
     return _fit_scale(_expanded(table, first), first, is_number)
 
@@ -157,15 +168,10 @@ def _others(columns: Sequence[int], n_columns: int) -> list[int]:
     return [column for column in range(n_columns) if column not in among]
 
 
-def encoded_columns(
-    names: tuple[str, ...], levels: dict[int, tuple[str, ...]], indicated: tuple[int, ...]
-) -> tuple[str, ...]:
-    """Names of the encoded columns: numbers, levels of the larger categories, indicators of missing values."""
+def count_encoded(n_inputs: int, levels: Mapping[int, tuple[str, ...]], indicated: tuple[int, ...]) -> int:
+    """How many columns the inputs are encoded in."""
     large = _large(levels)
-    columns = [names[column] for column in _others(large, len(names))]
-    columns += [f"{names[column]}={level}" for column in large for level in levels[column]]
-    columns += [f"{names[column]} is missing" for column in indicated]
-    return tuple(columns)
+    return n_inputs - len(large) + sum(len(levels[column]) for column in large) + len(indicated)
 
 
 def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:

@@ -22,11 +22,11 @@ from amiss.canonical import copied
 from amiss.convert import are_label_lists
 from amiss.dataset import as_inputs, as_outputs, matched, refuse_unequal_lengths
 from amiss.decide import (
-    AUTO_LEVEL,
     discoveries,
     drawn_scores,
     p_values,
     threshold_below,
+    threshold_for_new,
     threshold_for_share,
 )
 from amiss.design import Encoding, Scaling
@@ -47,7 +47,7 @@ from amiss.model import (
     rho,
 )
 from amiss.neighbors import NearestRows, Neighbors
-from amiss.parameters import STRENGTHS, check_parameters, judged_by_draws, positions_of
+from amiss.parameters import STRENGTHS, check_parameters, judged_by_draws, level_of, positions_of
 from amiss.quality import output_quality, skills
 from amiss.scorer import Reference, Scorer, TrainingRows
 from amiss.scores import Score, contributions, scores
@@ -106,8 +106,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         Outputs left out of the score; a float leaves out those whose skill is below it. They
         still serve as parents of the others.
     contamination : float or "auto", default=0.01
-        The share of rows to flag. "auto" flags the rows of the fit that stand out from what their own
-        models would make, as ``fdr=0.2`` does, and new rows that score as high as those.
+        The share of rows to flag. "auto" flags the rows that stand out from what the models would make: it
+        is ``fdr=0.2``.
     fdr : float, default=None
         Flag so many rows that about this share of them, at most, is flagged by chance, instead of
         ``contamination``. Rows of the fit are judged against outputs drawn from the models, which holds as
@@ -279,8 +279,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         p-values of new ones are then larger, not smaller.
 
         After it new rows have p-values, and a detector with ``fdr`` judges them by these. With a share as
-        ``contamination`` the ``threshold_`` is then the score that this share of unseen rows exceed; rows of the
-        fit score a little lower, so fewer of them are flagged by it (``labels_``).
+        ``contamination`` the ``threshold_`` is then the score that an unseen row like these exceeds with this
+        chance; rows of the fit score a little lower, so fewer of them are flagged by it (``labels_``).
         """
         inputs, outputs = self._matched(X, Y)
         judge = self._judge()
@@ -302,8 +302,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         unlikely = np.where(observed, 1.0 - probability, 0.0)
         self.calibration_ = Calibration.of(parts, unlikely, observed, self._scorer.included)
         self._error_levels = self.calibration_.errors
-        if not judged_by_draws(self):
-            self.threshold_ = threshold_for_share(self.calibration_.scores, float(self.contamination))
+        if self._level is None:
+            share = float(self._fitted_by["contamination"])
+            self.threshold_, _ = threshold_for_new(self.calibration_.scores, share)
             if self._has_rows:
                 self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
         return self
@@ -334,7 +335,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
         Flagged is what the fit's threshold says or, with a detector that has ``fdr``, what passes that level
         in this batch. ``fdr`` asks for another level, ``rate`` flags what this share of unseen rows would
-        exceed, ``alerts`` the so many most unusual rows of this batch.
+        exceed, ``alerts`` the so many most unusual rows of this batch. A level is kept among new rows; rows of the
+        fit are flagged as they were there if that was by the same level, and else not at all.
 
         A level is kept ``against`` rows held out of the fit (the default after :meth:`calibrate`) or outputs
         drawn from the models (the default before it). The former needs nothing but that clean new rows are
@@ -426,7 +428,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
         check_is_fitted(self)
         if isinstance(self._model, LinearModel):
-            return self._model.coef[len(self._encoding.columns) :]
+            return self._model.coef[self._encoding.n_columns :]
         design, Y = self._rows.design[:50], self._rows.Y[:50]
         linear = linear_twin(self._model, design, self._expectations.filled(design, Y))
         return None if linear is None else linear.coef[design.shape[1] :]
@@ -539,9 +541,10 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("p_values_", None)  # of an earlier fit
         if judged_by_draws(self):
             weights = self.weights_ if self.weights_.ndim == 1 else self.weights_[rows.order]
-            drawn = drawn_scores(self._scorer, rows.log_odds, rows.Y, weights, self._seed)
+            level = level_of(self.contamination, self.fdr)
+            assert level is not None
+            drawn = drawn_scores(self._scorer, rows.log_odds, rows.Y, weights, self._seed, level)
             self.p_values_ = p_values(found, drawn)
-            level = AUTO_LEVEL if self.fdr is None else self.fdr
             self.threshold_ = threshold_below(found, discoveries(self.p_values_, level))
         else:
             self.threshold_ = threshold_for_share(found, float(self.contamination))
@@ -567,6 +570,11 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         """Whether the rows of the fit are here; a model may have been saved without them."""
         return hasattr(self, "_rows")
 
+    @property
+    def _level(self) -> float | None:
+        """The false-discovery level of the fit; parameters set later do not change what was fitted."""
+        return level_of(self._fitted_by["contamination"], self._fitted_by["fdr"])
+
     def _matched(self, X: Any, Y: Any) -> tuple[Table, Table]:
         """New rows with the columns of the fit, in their order."""
         check_is_fitted(self)
@@ -588,7 +596,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             labels=self.labels_ == 1 if self._has_rows else None,
             training_scores=self._training_scores,
             threshold=self.threshold_,
-            level=self.fdr,
+            level=self._level,
             calibration=self.calibration_,
             error_levels=self._error_levels,
             output_names=self.output_names_,

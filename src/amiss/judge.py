@@ -1,8 +1,8 @@
 """New rows, scored and cut by what a fit has left behind.
 
 The models have seen the rows of the fit and would find them usual. So a row that is the same as one of them
-(told by its fingerprint) is not taken for new: it keeps the score, and under a false-discovery level the verdict,
-that it had in the fit. A model saved without its rows has a coarse filter instead, by which a batch that was in
+(told by its fingerprint) is not taken for new: it keeps the score that it had in the fit, and a false-discovery
+level is kept without it. A model saved without its rows has a coarse filter instead, by which a batch that was in
 the fit is noticed, and no row is given away: one in ten rows that never were there pass it too.
 """
 
@@ -13,8 +13,9 @@ from functools import cached_property
 from numbers import Integral
 
 import numpy as np
+from scipy.stats import binom
 
-from amiss.batch import Batch, Drift
+from amiss.batch import Batch, CutBy, Drift
 from amiss.calibration import Calibration, ErrorLevels
 from amiss.canonical import Fingerprints, contents
 from amiss.decide import (
@@ -23,6 +24,7 @@ from amiss.decide import (
     p_values,
     threshold_below,
     threshold_for_count,
+    threshold_for_new,
     threshold_for_share,
 )
 from amiss.design import Encoding
@@ -34,6 +36,9 @@ from amiss.scorer import Scorer
 from amiss.scores import scores
 from amiss.table import Floats, Mask, Rows, Table
 from amiss.text import count, percent
+
+NO_TWIN = np.uint64(0x9E3779B97F4A7C15)  # turns a fingerprint into one that no row of the fit has
+TOO_OFTEN = 0.001  # so rarely do as many rows of a batch pass the filter that were not in the fit
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,12 @@ class Cut:
 
     threshold: float
     flagged: Mask
+    by: CutBy
     said: str
     p_values: Floats | None
+    level: float | None = None
     none_passes: str = ""
+    left_out: int = 0  # rows of the fit that were not judged
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,11 @@ class Judge:
 
     def contents(self, inputs: Table, outputs: Table) -> Fingerprints:
         """Fingerprints of rows, by the category numbers of the fit."""
-        return contents(self.encoding.matched(inputs).values, outputs.values, self.seed)
+        known = self.encoding.matched(inputs)
+        found = contents(known.values, outputs.values, self.seed)
+        for column in known.levels:  # a category never seen is no missing one
+            found[np.isnan(known.column(column)) & ~np.isnan(inputs.column(column))] ^= NO_TWIN
+        return found
 
     def twins(self, content: Fingerprints) -> Rows:
         """The row of the fit that each row of this content is the same as; -1 if it is none, or not known."""
@@ -105,10 +117,9 @@ class Judge:
             return 0
         chance, n_rows = float(self.traces.mean()), len(content)
         passed = int(self.traces[content % np.uint64(len(self.traces))].sum())
-        expected = chance * n_rows
-        if passed <= expected + 3 * np.sqrt(expected * (1 - chance)):
+        if binom.sf(passed - 1, n_rows, chance) > TOO_OFTEN:
             return 0
-        return round((passed - expected) / (1 - chance))
+        return round((passed - chance * n_rows) / (1 - chance))
 
     def scored(self, inputs: Table, outputs: Table) -> Scored:
         """New rows and what makes their scores."""
@@ -140,44 +151,52 @@ class Judge:
         p = None if calibration is None else calibration.p_values(found)
         if p is not None:
             p[rows.twins >= 0] = np.nan  # rows of the fit are not new rows
+        by: CutBy
         level = self.level if fdr is None and rate is None and alerts is None else fdr
         if level is not None:
             return self._kept_level(rows, level, p, against)
         if alerts is not None:
             threshold = threshold_for_count(found, alerts)
-            said = f"the {count(alerts, 'most unusual row')} of this batch"
+            by, said = "alerts", f"the {count(min(alerts, len(found)), 'most unusual row')} of this batch"
         elif rate is not None and calibration is not None:
-            threshold = threshold_for_share(calibration.scores, rate)
-            said = f"what {percent(rate)} of {len(calibration)} rows held out of the fit exceed"
+            threshold, above = threshold_for_new(calibration.scores, rate)
+            by, said = "rate", f"which {above} of {count(len(calibration), 'row')} held out of the fit exceed"
         elif rate is not None:
             threshold = threshold_for_share(self.training_scores, rate)
-            said = f"what {percent(rate)} of the fit's own rows exceed"
+            by, said = "rate", f"which {percent(rate)} of the fit's own rows exceed"
         else:
-            threshold, said = self.threshold, "the threshold of the fit"
-        return Cut(threshold, found > threshold, said, p)
+            threshold, by, said = self.threshold, "threshold", "the threshold of the fit"
+        return Cut(threshold, found > threshold, by, said, p)
 
     def _kept_level(self, rows: Scored, level: float, p: Floats | None, against: str | None) -> Cut:
-        """As many new rows as keep a false-discovery level; rows of the fit as they were judged there."""
+        """As many new rows as keep a false-discovery level; rows of the fit as they were judged there by it."""
         new = rows.twins < 0
         flagged = np.zeros(len(new), dtype=bool)
-        if against == "models" or (against is None and p is None):
-            # Rows of the fit are drawn too: the batch is as large as it is.
-            p, whom = p_values(rows.scores, self._drawn(rows)), "outputs drawn from the models"
-            flagged = discoveries(p, level)
+        by_models = against == "models" or (against is None and p is None)
+        if by_models:
+            whom, p = "outputs drawn from the models", np.full(len(new), np.nan)
+            if new.any():
+                p[new] = p_values(rows.scores[new], self._drawn(rows, np.flatnonzero(new), level))
         elif p is not None:
-            whom = f"{len(self.calibration or ())} rows held out of the fit"
-            flagged[new] = discoveries(p[new], level)
+            whom = f"{count(len(self.calibration or ()), 'row')} held out of the fit"
         else:
             raise DataError("no rows were held out of the fit to compare with; call calibrate(X, Y) after fit")
+        flagged[new] = discoveries(p[new], level)
         threshold = threshold_below(rows.scores[new], flagged[new]) if new.any() else self.threshold
-        if self.labels is not None:
-            flagged[~new] = self.labels[rows.twins[~new]]
-        said = f"by a false-discovery level of {percent(level)} against {whom}"
-        return Cut(threshold, flagged, said, p, "" if flagged.any() else self._why_none(p[new], level))
+        judged_there = self.labels is not None and level == self.level
+        if judged_there:
+            flagged[~new] = self.labels[rows.twins[~new]]  # type: ignore[index]  # they are not None
+        said = f"at a false-discovery level of {percent(level)} against {whom}"
+        none = "" if flagged.any() else self._why_none(p[new], level, by_models)
+        return Cut(threshold, flagged, "fdr", said, p, level, none, 0 if judged_there else int((~new).sum()))
 
-    def _why_none(self, p: Floats, level: float) -> str:
+    def _why_none(self, p: Floats, level: float, by_models: bool) -> str:
         """Why no new row keeps a level."""
-        if not len(p) or p.min() > level:
+        if not len(p):
+            return "No row is new."
+        if by_models:
+            return "Too few rows are more unusual than outputs drawn from the models to tell them from chance."
+        if p.min() > level:
             return "No row is more unusual than rows like the fit's are by chance."
         if self.calibration is not None and p.min() * (len(self.calibration) + 1) < 1.5:
             needed = int(np.ceil(len(p) / level / max(1, int((p == p.min()).sum()))))
@@ -186,15 +205,15 @@ class Judge:
                 f"too few to tell at this level: it takes about {needed}."
             )
         return (
-            "Too few rows are more unusual than those of the fit. If many of those are wrong too, fit to rows you "
-            "trust, or compare with the models (--against models)."
+            "Too few rows are more unusual than those held out of the fit. If as large a share of those is wrong, "
+            "fit to rows you trust, or compare with the models instead."
         )
 
-    def _drawn(self, rows: Scored) -> Floats:
-        """Scores of the rows with drawn outputs, in the order of their content: no other order matters."""
-        order = np.argsort(rows.content, kind="stable")
+    def _drawn(self, rows: Scored, some: Rows, level: float) -> Floats:
+        """Scores of some rows with drawn outputs, in the order of their content: no other order matters."""
+        order = some[np.argsort(rows.content[some], kind="stable")]
         weights = rows.weights if rows.weights.ndim == 1 else rows.weights[order]
-        return drawn_scores(self.scorer, rows.log_odds[order], rows.Y[order], weights, self.seed)
+        return drawn_scores(self.scorer, rows.log_odds[order], rows.Y[order], weights, self.seed, level)
 
     def batch(self, rows: Scored, cut: Cut) -> Batch:
         """All there is to say of a batch."""
@@ -209,10 +228,14 @@ class Judge:
             scores=rows.scores,
             threshold=cut.threshold,
             flagged=cut.flagged,
+            by=cut.by,
             decided=cut.said,
+            level=cut.level,
             none_passes=cut.none_passes,
+            left_out=cut.left_out,
             p_values=cut.p_values,
             in_fit=rows.twins,
+            knows_fit=self.content is not None,
             scored_as_seen=self.passing(rows.content),
             novelties=novelties(self.encoding, rows.inputs),
             drift=Drift.between(self.output_names, self.error_levels, levels),

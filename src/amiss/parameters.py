@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
+from amiss.decide import AUTO_LEVEL
 from amiss.design import SCALINGS
 from amiss.errors import DataError, shown
 from amiss.scores import SCORES
@@ -69,9 +70,14 @@ def check_decision(detector: MCODE) -> None:
         raise ValueError("fdr and contamination='auto' need models that did not see a row; crossfit is False")
 
 
+def level_of(contamination: float | str, fdr: float | None) -> float | None:
+    """The false-discovery level that these parameters ask for, if they do."""
+    return AUTO_LEVEL if fdr is None and contamination == "auto" else fdr
+
+
 def judged_by_draws(detector: MCODE) -> bool:
     """Whether rows of the fit are flagged by a false-discovery level."""
-    return detector.fdr is not None or detector.contamination == "auto"
+    return level_of(detector.contamination, detector.fdr) is not None
 
 
 def undecided(detector: MCODE) -> dict[str, Any]:

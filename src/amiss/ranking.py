@@ -26,6 +26,7 @@ class Reason:
     observed: int
     probability: float
     share: float
+    p_value: float | None = None  # of a new row's output: how often it adds as much in rows held out of the fit
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class RankedRow:
     flagged: bool
     reasons: tuple[Reason, ...]
     p_value: float | None = None
-    in_fit: bool | None = None  # of new rows: whether the fit has seen it
+    is_new: bool = False  # judged by a model, not fitted to
+    in_fit: bool | None = None  # whether the model has seen it all the same, if that is known
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,9 @@ class _Judged:
     output_names: tuple[str, ...]
     suspects: Callable[[list[int]], Iterator[list[int]]]
     p_values: Floats | None
-    in_fit: Mask | None
+    in_fit: Mask | None = None
+    output_p_values: Floats | None = None
+    is_new: bool = False
 
 
 def ranked_rows(
@@ -77,7 +81,6 @@ def ranked_rows(
         output_names=detector.output_names_,
         suspects=detector.suspects,
         p_values=getattr(detector, "p_values_", None),
-        in_fit=None,
     )
     return _ranked(judged, data, np.asarray(data.Y, dtype=float), n_reasons, n_rows)
 
@@ -98,7 +101,9 @@ def ranked_batch(
         output_names=detector.output_names_,
         suspects=suspects,
         p_values=batch.p_values,
-        in_fit=batch.in_fit >= 0,
+        in_fit=batch.in_fit >= 0 if batch.knows_fit else None,
+        output_p_values=batch.output_p_values,
+        is_new=True,
     )
     place = {name: column for column, name in enumerate(data.Y.names)}
     observed = np.asarray(data.Y, dtype=float)[:, [place[name] for name in detector.output_names_]]
@@ -140,17 +145,19 @@ def _ranked(
                     observed=int(observed[row, i]),
                     probability=float(judged.probability[row, i]),
                     share=float(parts[i]),
+                    p_value=_known(judged.output_p_values, (row, i)),
                 )
                 for i in largest
             ),
-            p_value=_known(judged.p_values, int(row)),
+            p_value=_known(judged.p_values, row),
+            is_new=judged.is_new,
             in_fit=None if judged.in_fit is None else bool(judged.in_fit[row]),
         )
 
 
-def _known(p_values: Floats | None, row: int) -> float | None:
+def _known(p_values: Floats | None, place: Any) -> float | None:
     """A row that was in the fit has no p-value."""
-    return None if p_values is None or np.isnan(p_values[row]) else float(p_values[row])
+    return None if p_values is None or np.isnan(p_values[place]) else float(p_values[place])
 
 
 def _place(origin: Origin, row: int) -> dict[str, Any]:

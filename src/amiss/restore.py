@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from amiss import store
 from amiss.calibration import Calibration, ErrorLevels
-from amiss.design import Encoding, encoded_columns
+from amiss.design import Encoding, count_encoded
 from amiss.errors import DataError
 from amiss.evaluate.choose import Choice
 from amiss.evidence import nearest_rows
@@ -25,8 +26,8 @@ from amiss.quality import OutputQuality
 from amiss.ranks import Ranks
 from amiss.scorer import TrainingRows
 from amiss.scores import SCORES
-from amiss.shelf import Shelf, Unfit, positive
-from amiss.table import Matrix
+from amiss.shelf import Shelf, Unfit, at_least
+from amiss.table import Floats, Matrix
 
 if TYPE_CHECKING:
     from amiss.detector import MCODE
@@ -39,6 +40,8 @@ KEYS = {
     *("format", "sha256", "amiss", "parameters", "inputs", "outputs", "named", "label_lists", "levels"),
     *("indicated", "sparse", "score", "threshold", "rows", "frame", "choice", "reading"),
 }
+SMALLEST = float(np.nextafter(0.0, 1.0))
+MOST_STRENGTHS = 1000
 LEAST_WEIGHT = 0.5  # the inverse of a mean error is at least 1
 QUALITY = ("observed", "prevalence", "strength", "converged", "mean_error", "brier", "log_loss", "base_log_loss")
 QUALITY_ARRAYS = (*QUALITY, "skill", "auc", "weight", "excluded")
@@ -76,15 +79,15 @@ def _restore(detector: MCODE, shelf: Shelf) -> None:
         raise Unfit("score")
     n_outputs = len(detector.output_names_)
     encoding = detector._encoding = _restored_encoding(detector, shelf)
-    n_columns = len(encoding.columns)
+    n_columns = encoding.n_columns
     detector._model = _restored_model("model", shelf, n_columns, n_outputs)
     given = _restored_model("expected", shelf, n_columns, n_outputs) if "expected.coef" in shelf.names else None
     detector._expectations = Expectations(shelf.floats("expected.rates", n_outputs, largest=1.0), given)
     detector._average = shelf.floats("average", n_columns + n_outputs)
     detector._error_levels = ErrorLevels(
         mean=shelf.floats("errors.mean", n_outputs, missing=True),
-        deviation=shelf.floats("errors.deviation", n_outputs, missing=True),
-        count=shelf.floats("errors.count", n_outputs),
+        deviation=at_least(0.0, shelf.floats("errors.deviation", n_outputs, missing=True)),
+        count=at_least(0.0, shelf.floats("errors.count", n_outputs)),
     )
     detector.calibration_ = _restored_calibration(detector, shelf)
     threshold = shelf.value("threshold", float)
@@ -92,10 +95,22 @@ def _restore(detector: MCODE, shelf: Shelf) -> None:
         raise Unfit("threshold")
     if shelf.value("rows", bool):
         _restore_rows(detector, shelf, n_columns)
-        detector.labels_ = (detector.decision_scores_ > threshold).astype(int)
+        detector.labels_ = _restored_labels(detector.decision_scores_, threshold, shelf)
     else:
         _restore_rowless(detector, shelf)
     detector.threshold_ = threshold
+
+
+def _restored_labels(scores: Floats, threshold: float, shelf: Shelf) -> npt.NDArray[np.intp]:
+    """Who was flagged; another processor's logarithms may put a row at the threshold on its other side."""
+    flagged = scores > threshold
+    if "rows.flagged" in shelf.names:  # the first files did not say
+        said = shelf.mask("rows.flagged", len(scores))
+        apart = np.abs(scores - threshold) > 1e-9 * max(abs(threshold), SMALLEST)
+        if (said != flagged)[apart].any():
+            raise Unfit("flagged")
+        flagged = said
+    return flagged.astype(np.intp)
 
 
 def _restore_parameters(detector: MCODE, shelf: Shelf) -> None:
@@ -103,6 +118,8 @@ def _restore_parameters(detector: MCODE, shelf: Shelf) -> None:
     parameters = shelf.value("parameters", dict)
     known = set(detector.get_params(deep=False)) - set(OF_THE_MACHINE)
     if not set(parameters) <= known:
+        raise Unfit("parameters")
+    if len(parameters.get("strengths", ())) > MOST_STRENGTHS or type(parameters.get("exclude")) is dict:
         raise Unfit("parameters")
     detector.set_params(**parameters)
     check_parameters(detector)
@@ -151,8 +168,9 @@ def _restored_encoding(detector: MCODE, shelf: Shelf) -> Encoding:
     for column in (*levels, *indicated):
         if type(column) is not int or not 0 <= column < len(names):
             raise Unfit("columns")
-    columns = encoded_columns(names, levels, indicated)
-    n_columns = len(columns)
+    if len(set(indicated)) < len(indicated):
+        raise Unfit("columns")
+    n_columns = count_encoded(len(names), levels, indicated)
     return Encoding(
         names=names,
         levels=levels,
@@ -160,11 +178,10 @@ def _restored_encoding(detector: MCODE, shelf: Shelf) -> Encoding:
         low=shelf.cells("encoding.low", len(names), missing=True),
         high=shelf.cells("encoding.high", len(names), missing=True),
         indicated=indicated,
-        columns=columns,
         scaling=detector.scaling,
         stored_sparse=shelf.value("sparse", bool),
         counts=shelf.mask("encoding.counts", n_columns),
-        unit=positive(shelf.cells("encoding.unit", n_columns)),
+        unit=at_least(SMALLEST, shelf.cells("encoding.unit", n_columns)),
         centre=shelf.floats("encoding.centre", n_columns),
         scale=shelf.floats("encoding.scale", n_columns),
         ranks=_restored_ranks(shelf, n_columns),
@@ -266,9 +283,7 @@ def _restore_rowless(detector: MCODE, shelf: Shelf) -> None:
         for name in QUALITY_ARRAYS
     }
     detector.output_quality_ = OutputQuality(name=names, **quality)
-    weights = shelf.floats("weights", len(names))
-    if (weights < LEAST_WEIGHT).any():
-        raise Unfit("weights")
+    weights = at_least(LEAST_WEIGHT, shelf.floats("weights", len(names)))
     detector._scorer = detector._new_scorer(shelf.mask("included", len(names)), weights, None)
     detector._training_scores = shelf.floats("scores", None)
     detector._traces = shelf.mask("traces", OTHERS * len(detector._training_scores))

@@ -55,7 +55,10 @@ class Shelf:
         return self.floats(name, *shape, missing=missing, largest=float(np.finfo(np.float64).max))
 
     def mask(self, name: str, *shape: int | None) -> Mask:
-        return self.array(name, "BOOL", *shape)
+        found = self.array(name, "BOOL", *shape)
+        if (found.view(np.uint8) > 1).any():
+            raise Unfit(name)
+        return found
 
     def value(self, name: str, kind: type) -> Any:
         found = self.description.get(name)
@@ -72,8 +75,8 @@ class Shelf:
         return tuple(found)
 
 
-def positive(values: Floats) -> Floats:
+def at_least(least: float, values: Floats) -> Floats:
     """The same values, or a refusal."""
-    if (values <= 0).any():
-        raise Unfit("positive")
+    if (values < least).any():
+        raise Unfit("too small")
     return values

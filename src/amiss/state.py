@@ -19,7 +19,7 @@ from amiss.model import LinearModel
 from amiss.quality import OutputQuality
 from amiss.restore import LARGEST_INT32, MISSING_OUTPUT, OF_THE_MACHINE, OTHERS, QUALITY_ARRAYS, load
 from amiss.scorer import TrainingRows
-from amiss.table import Mask
+from amiss.table import Floats, Mask
 
 if TYPE_CHECKING:
     from amiss.detector import MCODE
@@ -51,8 +51,9 @@ def save(detector: MCODE, path: Path, rows: bool, reading: dict[str, Any] | None
     if isinstance(detector._expectations.given_inputs, LinearModel):
         arrays |= _model_arrays("expected", detector._expectations.given_inputs)
     if detector.calibration_ is not None:
-        arrays["calibration.scores"] = detector.calibration_.scores
-        arrays["calibration.parts"] = detector.calibration_.parts
+        as_kept = np.asarray if rows else _coarse
+        arrays["calibration.scores"] = as_kept(detector.calibration_.scores)
+        arrays["calibration.parts"] = as_kept(detector.calibration_.parts)
     arrays |= _row_arrays(detector) if rows else _rowless_arrays(detector)
     empty: MCODE = type(detector)()
 
@@ -78,7 +79,7 @@ def _description(detector: MCODE, rows: bool, reading: dict[str, Any] | None) ->
         "indicated": list(encoding.indicated),
         "sparse": encoding.stored_sparse,
         "score": detector.score_,
-        "threshold": float(detector.threshold_),
+        "threshold": float(detector.threshold_ if rows else _coarse(np.array(detector.threshold_))),
         "rows": rows,
         "frame": hasattr(detector, "feature_names_in_"),
         "choice": None if detector.choice_ is None else _plain_choice(detector.choice_),
@@ -121,6 +122,7 @@ def _row_arrays(detector: MCODE) -> store.Arrays:
         "rows.place": rows.place.astype(np.int64),
         "rows.log_odds": rows.log_odds,
         "rows.share": np.array([rows.share]),
+        "rows.flagged": detector.labels_ == 1,
         "strength": detector._strength,
         "converged": detector._converged,
     }
@@ -149,9 +151,19 @@ def _rowless_arrays(detector: MCODE) -> store.Arrays:
         **{f"quality.{name}": np.asarray(getattr(quality, name)) for name in QUALITY_ARRAYS},
         "weights": weights,
         "included": detector._scorer.included,
-        "scores": np.sort(detector._training_scores),
+        "scores": _coarse(np.sort(detector._training_scores)),
         "traces": _traces(detector._rows.content) if detector._has_rows else detector._traces,
     }
+
+
+def _coarse(values: Floats) -> Floats:
+    """Rounded up, by at most 3 %: an exact score would tell whose it is. Upward, so that no p-value falls.
+
+    >>> _coarse(np.array([0.0, 1.0, 1.0001, 1234.5678])).tolist()
+    [0.0, 1.0, 1.03125, 1248.0]
+    """
+    share, power = np.frexp(values)
+    return np.ldexp(np.ceil(share * 64) / 64, power)
 
 
 def _traces(content: Fingerprints) -> Mask:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,7 +65,8 @@ def opened(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
     """The description in a model file, and the file as safetensors opens it, from which arrays are taken."""
     try:
         with path.open("rb") as stream:
-            _check(stream, path, path.stat().st_size)
+            checked = os.fstat(stream.fileno())
+            _check(stream, path, checked.st_size)
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file") from None
     except IsADirectoryError:
@@ -73,9 +75,17 @@ def opened(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
 
     try:
         with safe_open(path, framework="np") as file:
+            if not _same(checked, path.stat()):
+                raise DataError(f"{path}: the file was changed while it was read; try again")
             yield _description(file.metadata(), path), file
     except SafetensorError:
         refuse(path)
+
+
+def _same(one: os.stat_result, other: os.stat_result) -> bool:
+    """Whether it is still the file that was checked."""
+    told = ("st_dev", "st_ino", "st_size", "st_mtime_ns")
+    return all(getattr(one, each) == getattr(other, each) for each in told)
 
 
 def refuse(path: Path) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from unicodedata import bidirectional, category
 
 LONGEST_NAME = 32
@@ -58,6 +59,15 @@ def percent(p: float) -> str:
     if p > 0.9994:
         return "over 99.9%"
     return f"{p:.1%}" if p < 0.0995 or p >= 0.9905 else f"{p:.0%}"
+
+
+def six_digits(number: float | None) -> float | None:
+    """A number as JSON and lists have it: none that is missing or infinite.
+
+    >>> six_digits(1 / 3), six_digits(float("nan")), six_digits(None)
+    (0.333333, None, None)
+    """
+    return float(f"{number:.6g}") if number is not None and isfinite(number) else None
 
 
 def count(number: int, noun: str) -> str:

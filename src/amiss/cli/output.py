@@ -17,6 +17,7 @@ from amiss.errors import DataError
 from amiss.files import refuse_bad_place, whole_or_nothing
 from amiss.ranking import RankedRow
 from amiss.readers.parquet import require_pyarrow
+from amiss.text import six_digits
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 SIGNED_NUMBER = re.compile(r"[+-][0-9]+(\.[0-9]+)?", re.ASCII)
@@ -62,13 +63,14 @@ def record(row: RankedRow) -> dict[str, Any]:
     result: dict[str, Any] = {"rank": row.rank, "row": row.row, **row.place}
     if row.id is not None:
         result["id"] = row.id
-    result |= {"score": _rounded(row.score), "flagged": row.flagged, **_judgement(row)}
+    result |= {"score": six_digits(row.score), "flagged": row.flagged, **_judgement(row)}
     result["outputs"] = [
         {
             "output": reason.output,
             "observed": reason.observed,
-            "probability": _rounded(reason.probability),
-            "share": _rounded(reason.share),
+            "probability": six_digits(reason.probability),
+            "share": six_digits(reason.share),
+            **({} if not row.is_new else {"p_value": six_digits(reason.p_value)}),
         }
         for reason in row.reasons
     ]
@@ -77,14 +79,9 @@ def record(row: RankedRow) -> dict[str, Any]:
 
 def _judgement(row: RankedRow) -> dict[str, Any]:
     """The p-value, and for new rows whether the fit has seen them, where that is known."""
-    known: dict[str, Any] = {} if row.p_value is None else {"p_value": _rounded(row.p_value)}
-    if row.in_fit is not None:
-        known = {"p_value": known.get("p_value"), "in_fit": row.in_fit}
-    return known
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.6g}")
+    if row.is_new:
+        return {"p_value": six_digits(row.p_value), "in_fit": row.in_fit}
+    return {} if row.p_value is None else {"p_value": six_digits(row.p_value)}
 
 
 def _flat(row: RankedRow, n_reasons: int) -> dict[str, Any]:
@@ -92,14 +89,16 @@ def _flat(row: RankedRow, n_reasons: int) -> dict[str, Any]:
     cells: dict[str, Any] = {"rank": row.rank, "row": row.row, **row.place}
     if row.id is not None:
         cells["id"] = row.id
-    cells |= {"score": _rounded(row.score), "flagged": int(row.flagged)}
+    cells |= {"score": six_digits(row.score), "flagged": int(row.flagged)}
     cells |= {name: int(value) if isinstance(value, bool) else value for name, value in _judgement(row).items()}
     for place in range(1, n_reasons + 1):
         reason = row.reasons[place - 1] if place <= len(row.reasons) else None
         cells[f"output_{place}"] = None if reason is None else reason.output
         cells[f"observed_{place}"] = None if reason is None else reason.observed
-        cells[f"probability_{place}"] = None if reason is None else _rounded(reason.probability)
-        cells[f"share_{place}"] = None if reason is None else _rounded(reason.share)
+        cells[f"probability_{place}"] = None if reason is None else six_digits(reason.probability)
+        cells[f"share_{place}"] = None if reason is None else six_digits(reason.share)
+        if row.is_new:
+            cells[f"p_value_{place}"] = None if reason is None else six_digits(reason.p_value)
     return cells
 
 

@@ -109,7 +109,7 @@ def _print(
         return
     click.echo(_summary(batch, data), err=to_stdout)
     if not to_stdout:
-        click.echo(terminal.top_table(rows))
+        click.echo(terminal.top_table(rows, int(batch.flagged.sum())))
     if options["drift"]:
         click.echo("\n" + _drift_table(batch), err=to_stdout)
     if target is not None and not to_stdout:
@@ -121,10 +121,19 @@ def _summary(batch: Batch, data: Dataset) -> str:
     from amiss.text import count
 
     n_flagged = int(batch.flagged.sum())
-    above = f", with a score above {batch.threshold:.4g}"
-    if not n_flagged or ((batch.scores > batch.threshold) != batch.flagged).any():
-        above = ""  # rows of the fit keep their verdict, whatever the threshold of this batch
-    first = f"{count(len(data), 'row')}: {n_flagged or 'none'} flagged{above}, {batch.decided}."
+    first = f"{count(len(data), 'row')}: {n_flagged or 'none'} flagged"
+    if batch.by == "fdr":
+        first += f" {batch.decided}."
+    elif batch.by == "alerts":
+        first += f", {batch.decided}." if n_flagged else ": no row is more unusual than others."
+    elif n_flagged:
+        first += f", with a score above {batch.threshold:.4g}, {batch.decided}."
+    else:
+        first += f": no score is above {batch.threshold:.4g}, {batch.decided}."
+    expected = batch.expected_by_chance
+    if expected is not None and batch.by != "fdr":
+        about = f"{expected:.1f}" if expected < 9.95 else f"{expected:.0f}"
+        first += f" If all were like the rows held out of the fit, about {about} would be above it by chance."
     return "\n".join(map(wrapped, [first, *batch.remarks()]))
 
 
@@ -159,13 +168,17 @@ def _as_json(batch: Batch, rows: list[RankedRow]) -> str:
     import json
 
     from amiss.cli.output import record
+    from amiss.text import six_digits
 
     result = {
         "rows": len(batch),
         "flagged": int(batch.flagged.sum()),
-        "threshold": float(f"{batch.threshold:.6g}"),
-        "by": batch.decided,
-        "in_fit": int((batch.in_fit >= 0).sum()),
+        "threshold": six_digits(batch.threshold),
+        "by": batch.by,
+        "decided": batch.decided,
+        "fdr": batch.level,
+        "expected_by_chance": six_digits(batch.expected_by_chance),
+        "in_fit": int((batch.in_fit >= 0).sum()) if batch.knows_fit else None,
         "remarks": batch.remarks(),
         "unseen": [
             {"column": each.column, "kind": each.kind, "rows": len(each.rows), "first_row": int(each.rows[0]) + 1}

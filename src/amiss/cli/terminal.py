@@ -12,9 +12,10 @@ import numpy as np
 from amiss.cli.output import record
 from amiss.dataset import Dataset
 from amiss.detector import MCODE
+from amiss.parameters import level_of
 from amiss.ranking import RankedRow, Reason
 from amiss.report.summary import remarks
-from amiss.text import count, percent, printable, probability
+from amiss.text import count, percent, printable, probability, six_digits
 
 LONGEST_ID = 24
 SMALL_PART = 0.05
@@ -31,8 +32,7 @@ def summary(detector: MCODE, data: Dataset) -> str:
     lines = [
         f"{count(len(data), 'row')}, {count(len(data.input_names), 'input')}, {count(len(names), 'output')}"
         + (f" ({left_out} left out of the score)" if left_out else "")
-        + f": {int(detector.labels_.sum())} flagged, with a score above {detector.threshold_:.4g}"
-        + f"{_by_level(detector)}.",
+        + f": {_flagged(detector)}.",
         _listing("Outputs", names),
     ]
     if data.X.levels:
@@ -45,14 +45,16 @@ def summary(detector: MCODE, data: Dataset) -> str:
     return "\n".join(lines)
 
 
-def _by_level(detector: MCODE) -> str:
-    if detector.fdr is not None:
-        return f" (false-discovery level {percent(detector.fdr)})"
-    return ""
+def _flagged(detector: MCODE) -> str:
+    n_flagged, level = int(detector.labels_.sum()), level_of(detector.contamination, detector.fdr)
+    by_level = "" if level is None else f" (false-discovery level {percent(level)})"
+    if not n_flagged:
+        return f"none flagged{by_level}"
+    return f"{n_flagged} flagged, with a score above {detector.threshold_:.4g}{by_level}"
 
 
-def top_table(rows: list[RankedRow]) -> str:
-    """The most unusual rows, one line each, cut to the width of the terminal."""
+def top_table(rows: list[RankedRow], n_flagged: int) -> str:
+    """The most unusual rows, one line each, cut to the width of the terminal; how many more are flagged."""
     if not rows:
         return ""
     with_ids = rows[0].id is not None
@@ -66,6 +68,9 @@ def top_table(rows: list[RankedRow]) -> str:
             for column, (cell, width) in enumerate(zip(line[:-1], widths, strict=True))
         ]
         text.append(_cut("  ".join([*cells, line[-1]])))
+    more = n_flagged - sum(row.flagged for row in rows)
+    if more:
+        text.append(f"{count(more, 'more row')} flagged: --top {len(rows) + more} shows them, -o lists all.")
     return "\n" + "\n".join([*text, LEGEND])
 
 
@@ -75,26 +80,27 @@ def quality_table(detector: MCODE) -> str:
 
 def as_json(detector: MCODE, data: Dataset, rows: list[RankedRow], quality: bool) -> str:
     """Summary and top rows for a program."""
+    level = level_of(detector.contamination, detector.fdr)
     result: dict[str, Any] = {
         "rows": len(data),
         "inputs": len(data.input_names),
         "outputs": len(data.output_names),
         "flagged": int(detector.labels_.sum()),
-        "threshold": float(f"{detector.threshold_:.6g}"),
+        "threshold": six_digits(detector.threshold_),
         "score": detector.score_,
         **({} if detector.choice_ is None else {"because": detector.choice_.why}),
-        **({} if detector.fdr is None else {"fdr": detector.fdr}),
+        **({} if level is None else {"fdr": level}),
         "top": [record(row) for row in rows],
     }
     if quality:
         columns = detector.output_quality_.to_dict()
         outputs = zip(*columns.values(), strict=True)
-        result["quality"] = [dict(zip(columns, map(_plain, output), strict=True)) for output in outputs]
+        result["quality"] = [dict(zip(columns, map(_without_nan, output), strict=True)) for output in outputs]
     return json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
-    """JSON has no NaN."""
+def _without_nan(value: Any) -> Any:
+    """JSON has none."""
     return None if isinstance(value, float) and value != value else value
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 BY_DRAWS = (
-    "Flagged are rows that score higher than their own models would make them, with outputs drawn from the "
-    "models' probabilities; the share of false ones is kept as far as those probabilities are right."
+    "Flagged are rows that score higher than rows do whose outputs are drawn from the models' probabilities; "
+    "the share of false ones is kept as far as those probabilities are right."
 )
 
 
