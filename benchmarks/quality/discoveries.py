@@ -98,7 +98,7 @@ def with_level(halves: Halves) -> Iterator[dict[str, Any]]:
 def within(halves: Halves) -> Iterator[dict[str, Any]]:
     for ratio in RATIOS:
         soiled, wrong = halves.soiled(ratio)
-        detector = MCODE(fdr=LEVELS[-1]).fit(halves.X, soiled)
+        detector = MCODE(fdr=LEVELS[0]).fit(halves.X, soiled)
         for level in LEVELS:
             flagged = discoveries(detector.p_values_, level)
             yield {"setting": "fit", "ratio": ratio, "level": level, **judged(flagged, wrong)}
