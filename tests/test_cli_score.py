@@ -165,7 +165,7 @@ def test_what_the_fit_has_not_seen(tmp_path, amiss):
     assert strict.code == 2 and "new.csv, line 5, column 'ward': 1 value of a category" in strict.err
     assert not (tmp_path / "found.csv").exists()
     refused = amiss("score", "m.amiss", "new.csv", "--fdr", 0.1, "--against", "rows")
-    assert refused.code == 2 and "--no-calibration" in refused.err
+    assert refused.code == 2 and "the model is not calibrated" in refused.err
     assert amiss("score", "m.amiss", "new.csv", "--fdr", 0.1).code == 0  # by draws then
     assert "Not calibrated" in amiss("fit", "t.csv", "--outputs", "tag_*", "-o", "m.amiss", "--no-calibration").out
 

@@ -447,4 +447,6 @@ def test_that_a_value_is_rare_is_a_reason_too():
     grounds = why["rare"].grounds
     assert why.suspects[0].output == "rare" and grounds.average < -2
     chance = f"{expit(grounds.average):.1%}"
-    assert re.search(rf"The main reasons? to expect 0: a 1 is rare \({chance} in the average row\)", str(why))
+    assert re.search(
+        rf"The main reasons? to expect 0: in the average row the model gives a 1 a chance of {chance}", str(why)
+    )

@@ -8,9 +8,10 @@ import pytest
 from conftest import fitted, frame, make_table
 from scipy import sparse
 
-from amiss import DataError
+from amiss import MCODE, DataError
 from amiss.batch import Drift
 from amiss.calibration import ErrorLevels
+from amiss.dataset import as_inputs
 from amiss.design import fit_encoding
 from amiss.novelty import novelties, remarks
 from amiss.table import Table
@@ -59,10 +60,14 @@ def test_a_row_of_the_fit_keeps_its_score():
     batch = detector.judge(X[[17, 3]], Y[[17, 3]])
     assert batch.in_fit.tolist() == [17, 3]
     assert batch.remarks()[-1] == "2 rows of 2 are the same as rows of the fit and have their score."
-    # Taken for new it would score far less: that is what must not happen unnoticed.
-    moved = X[[17]] + 1e-9
-    assert detector.judge(moved, Y[[17]]).in_fit.tolist() == [-1]
-    assert detector.decision_function(moved, Y[[17]])[0] < 0.9 * detector.decision_scores_[17]
+    # Taken for new it would score far less: that must not happen unnoticed, whatever the number of digits.
+    assert detector.decision_function(X[[17]] + 1e-9, Y[[17]])[0] < 0.9 * detector.decision_scores_[17]
+    for moved in (X[[17]] + 1e-9, X[[17]].astype(np.float32), X[[17]].round(4)):
+        batch = detector.judge(moved, Y[[17]])
+        assert batch.in_fit.tolist() == [-1] and batch.lookalikes == 1
+        assert "1 row of 1 differ from rows of the fit by rounding at most" in batch.remarks()[-1]
+    assert not detector.judge(X[[17]] + 0.1, Y[[17]]).lookalikes  # another row
+    assert not detector.judge(X[[17]].round(4), 1 - Y[[17]]).lookalikes
     why = detector.explain(X[[17]], Y[[17]])
     assert why.score == detector.decision_scores_[17] and why.rank == detector.explain(17).rank
 
@@ -135,7 +140,7 @@ def test_new_categories_scales_and_gaps_are_reported():
         ("kg", "scale"): [2],
         ("ward", "category"): [1, 3],
         ("ward", "missing"): [2],
-        ("flat", "scale"): [2],
+        ("flat", "constant"): [2],
         ("age", "scale"): [3],
     }
     said = " ".join(batch.remarks())
@@ -177,7 +182,7 @@ def test_a_column_that_was_empty_in_the_fit():
 def test_many_new_columns_are_not_all_told():
     X, Y = make_table(100, n_inputs=12)
     told = remarks(list(fitted(X, Y).judge(X + 1000, Y).novelties))
-    assert len(told) == 6 and told[-1] == "The same goes for 7 more columns."
+    assert len(told) == 6 and told[-1] == "And 7 more findings of this kind."
 
 
 def test_a_model_of_label_lists_takes_matrices_too():
@@ -236,3 +241,119 @@ def test_drift_of_a_batch():
     assert not blind.drifted.any() and blind.to_dict()[0]["usual_error"] is None
     # Rows of the fit say nothing about new ones.
     assert detector.judge(X[:50], Y[:50]).drift.rows.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("thin", [False, True])
+def test_a_table_of_the_fit_with_fewer_digits_is_noticed(thin):
+    X, Y = make_table(150, n_inputs=40, n_outputs=3)
+    if thin:
+        X *= np.random.default_rng(0).random(X.shape) < 0.08
+    new_X, new_Y = make_table(60, n_inputs=40, n_outputs=3, seed=1)
+    detector = fitted(X, Y)
+    some = X[:8].round(5)
+    assert detector.judge(np.vstack([some, new_X]), np.vstack([Y[:8], new_Y])).lookalikes == 8
+    assert detector.judge(new_X, new_Y).lookalikes == 0
+
+
+def test_rows_that_lie_near_by_nature_are_not_called_lookalikes():
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(3000, 1)), rng.normal(size=(100, 1))
+    detector = MCODE(n_neighbors=10).fit(X, X > 0)
+    batch = detector.judge(new, new > 0)
+    assert detector._rows.lookalikes.among(batch_design(detector, new), (new > 0).astype(float)).mean() > 0.5
+    assert batch.lookalikes == 0
+
+
+def batch_design(detector, X):
+    return detector._encoding.transform(as_inputs(X))
+
+
+def test_the_columns_of_a_fit_without_names_are_known_by_the_names_it_gave_them():
+    X, Y = make_table(80)
+    detector = fitted(X, Y)
+    inputs = pd.DataFrame(X, columns=[f"x{i}" for i in range(5)])
+    outputs = pd.DataFrame(Y, columns=[f"y{i}" for i in range(4)])
+    turned = detector.judge(inputs[inputs.columns[::-1]], outputs[outputs.columns[::-1]])
+    np.testing.assert_array_equal(turned.in_fit, np.arange(80))
+
+
+def test_two_orders_of_one_index_are_refused(named):
+    X, Y = named
+    detector = fitted(X, Y)
+    shuffled = X.sample(frac=1, random_state=0)
+    for ask in (
+        lambda: fitted(shuffled, Y),
+        lambda: detector.judge(shuffled, Y),
+        lambda: detector.predict(X[:9], Y[8::-1]),
+    ):
+        with pytest.raises(DataError, match=r"same index in different orders; say Y\.loc\[X\.index\]"):
+            ask()
+    detector.judge(shuffled, Y.loc[shuffled.index])
+    detector.judge(shuffled.reset_index(drop=True).iloc[:9], Y.iloc[20:29])  # no index in common
+
+
+def test_a_category_never_seen_is_not_the_missing_one_of_a_row_of_the_fit():
+    X, Y = seen_table()
+    X.loc[5, "ward"] = None
+    detector = fitted(X, Y)
+    new = X.iloc[[5, 5]].copy()
+    new.iloc[1, new.columns.get_loc("ward")] = "brand new"
+    assert detector.judge(new, Y[[5, 5]]).in_fit.tolist() == [5, -1]
+
+
+SHIFTS = {
+    "another unit": (lambda t: t.assign(age=t.age / 10), {"age"}),
+    "silent": (lambda t: t.assign(age=np.nan), {"age"}),
+    "half silent": (lambda t: t.assign(age=t.age.where(np.arange(len(t)) % 2 == 0)), {"age"}),
+    "stuck": (lambda t: t.assign(age=40.0), {"age"}),
+    "one ward": (lambda t: t.assign(ward="a"), {"ward"}),
+    "both": (lambda t: t.assign(age=t.age + 30, ward="b"), {"age", "ward"}),
+    "nothing": (lambda t: t, set()),
+}
+
+
+def clinic(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.normal(50, 15, n_rows),
+            "kg": rng.normal(70, 9, n_rows),
+            "ward": rng.choice(list("abc"), n_rows),
+        }
+    )
+    X.loc[rng.random(n_rows) < 0.05, "age"] = np.nan
+    return X, (rng.random((n_rows, 2)) < 0.4).astype(float)
+
+
+@pytest.mark.parametrize("change", SHIFTS)
+def test_inputs_that_are_distributed_otherwise_are_named(change):
+    detector = MCODE(n_neighbors=20).fit(*clinic(400, 0))
+    new, Y = clinic(200, 1)
+    changed, expected = SHIFTS[change]
+    batch = detector.judge(changed(new), Y)
+    assert {each.column for each in batch.shifts} == expected
+    if "silent" in change:
+        (found,) = batch.shifts
+        assert found.usually_missing == pytest.approx(0.05, abs=0.02) and found.missing == pytest.approx(
+            changed(new).age.isna().mean()
+        )
+        assert f"age (missing in {'100%' if change == 'silent' else '5'}" in " ".join(batch.remarks())
+
+
+def test_chance_names_hardly_any_input():
+    detector = MCODE(n_neighbors=20).fit(*clinic(400, 0))
+    named = sum(bool(detector.judge(*clinic(30, seed)).shifts) for seed in range(1, 101))
+    assert named <= 3
+    assert not detector.judge(*clinic(1, 5)).shifts
+
+
+def test_drift_counts_the_outputs_it_looks_at():
+    """Of forty outputs that have not changed one or another is 2.6 standard errors away in every third batch."""
+    names = tuple(f"y{i}" for i in range(40))
+    rng = np.random.default_rng(0)
+    usual = ErrorLevels(np.full(40, 0.2), np.full(40, 0.3), np.full(40, 1e6))
+    drifted = 0
+    for _ in range(200):
+        found = ErrorLevels(0.2 + 0.3 / 20 * rng.normal(size=40), np.full(40, 0.3), np.full(40, 400.0))
+        drifted += Drift.between(names, usual, found).drifted.any()
+    assert drifted <= 8

@@ -10,8 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import norm
 
+from amiss import novelty, shift
 from amiss.calibration import Calibration, ErrorLevels
-from amiss.novelty import Novelty, remarks
+from amiss.novelty import Novelty
+from amiss.shift import Shift
 from amiss.table import Floats, Mask, Rows
 from amiss.text import count, joined, percent, printable, six_digits
 
@@ -106,7 +108,9 @@ class Batch:
     knows_fit : whether rows of the fit can be told; not if the model was saved without them
     scored_as_seen : how many rows seem to have been in the fit of a model that was saved without its rows: their
         scores may be too low
+    lookalikes : how many new rows differ from one of the fit by no more than rounding: their scores may be too low
     novelties : categories, scales and missing values the fit has not seen
+    shifts : inputs that are distributed otherwise than in the fit
     drift : each output's mean error against the fit
     """
 
@@ -126,7 +130,9 @@ class Batch:
     in_fit: Rows
     knows_fit: bool
     scored_as_seen: int
+    lookalikes: int
     novelties: Sequence[Novelty]
+    shifts: Sequence[Shift]
     drift: Drift
     calibration: Calibration | None
 
@@ -150,7 +156,7 @@ class Batch:
     def remarks(self) -> list[str]:
         """What a person should know before trusting the scores."""
         said = [self.none_passes] if self.none_passes else []
-        said += remarks(list(self.novelties)) + self.drift.remarks()
+        said += novelty.remarks(list(self.novelties)) + shift.remarks(list(self.shifts)) + self.drift.remarks()
         silent = int((~self.counted.any(axis=1)).sum())
         if silent:
             said.append(f"{count(silent, 'row')} of {len(self)} show no output, so their score is zero.")
@@ -160,6 +166,9 @@ class Batch:
                 f"About {count(self.scored_as_seen, 'row')} of {len(self)} seem to have been in the fit. The "
                 "models have seen them and the fit's rows were not kept, so their scores may be too low."
             )
+        if self.lookalikes:
+            alike = f"{count(self.lookalikes, 'row')} of {len(self)} differ from rows of the fit by rounding"
+            said.append(f"{alike} at most. The models have seen those, so their scores may be too low.")
         if n_seen:
             unjudged = "; a level is kept among new rows, so they are not flagged" if self.left_out else ""
             same = f"{count(n_seen, 'row')} of {len(self)} are the same as rows of the fit"

@@ -100,7 +100,10 @@ def _cells(series: Any) -> Any:
     if series.dtype in (nw.Categorical, nw.Enum):
         return [None if _is_missing(cell) else str(cell) for cell in series.to_list()]
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        return series.cast(nw.Float64).to_numpy()
+        try:
+            return series.cast(nw.Float64).to_numpy()
+        except Exception:  # pyarrow refuses whole numbers beyond 2**53, and quotes them
+            return np.array([np.nan if _is_missing(cell) else float(cell) for cell in series.to_list()])
     if series.dtype.is_temporal():
         raise DataError(
             f"column {shown(series.name)} holds dates or times; turn it into numbers "

@@ -115,6 +115,14 @@ def refuse_unequal_lengths(inputs: Table, outputs: Table) -> None:
         raise DataError(f"X has {len(inputs)} rows and Y has {len(outputs)}; inconsistent numbers of samples")
 
 
+def refuse_other_order(X: Any, Y: Any) -> None:
+    """Two pandas objects with one index in two orders: rows would be put together that do not belong so."""
+    if not all(hasattr(each, "iloc") and hasattr(each, "index") for each in (X, Y)):
+        return
+    if len(X) == len(Y) and not X.index.equals(Y.index) and set(X.index) == set(Y.index):
+        raise DataError("X and Y have the same index in different orders; say Y.loc[X.index]")
+
+
 def differences(names: Sequence[str], expected: Sequence[str]) -> tuple[list[str], list[str]]:
     """Which expected names are missing, and which names were not expected."""
     have, want = set(names), set(expected)
@@ -124,12 +132,19 @@ def differences(names: Sequence[str], expected: Sequence[str]) -> tuple[list[str
 def matched(table: Table, names: tuple[str, ...], prefix: str, named: bool = True) -> Table:
     """``table`` with its columns in the order of ``names``.
 
-    Columns are matched by name; where ``table`` or the fit had none, by position.
+    Columns are matched by name; where ``table`` or the fit had none, by position. (The columns of a fit without
+    names are called x0, x1 and so on; a table with these names means them.)
     """
     if table.names == names:
         return table
     kind = {"x": "input", "y": "output"}[prefix]
-    if not (table.named and named):
+    its_own_names = table.named and set(table.names) == set(names)
+    if not (table.named and named) and not its_own_names:
+        if table.named and table.origin is not None:
+            raise DataError(
+                f"{table.files}the model was fitted to {kind}s without names; give them as an array, or name the "
+                f"columns {names[0]}, {names[1] if len(names) > 1 else '…'} and so on"
+            )
         if len(table.names) != len(names):
             raise DataError(
                 f"X has {len(table.names)} features, but MCODE is expecting {len(names)} features as input"

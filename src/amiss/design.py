@@ -87,7 +87,11 @@ class Encoding:
 
     def transform(self, table: Table) -> Matrix:
         """The design of the rows of ``table``, whose columns must be those of the fit."""
-        return self._scaled(_expanded(self.matched(table), self))
+        return self._scaled(self.expanded(table))
+
+    def expanded(self, table: Table) -> Matrix:
+        """The encoded columns of the rows of ``table``, nothing scaled yet."""
+        return _expanded(self.matched(table), self)
 
     def matched(self, table: Table) -> Table:
         """``table`` with its level numbers translated to those of the fit; a new level counts as missing."""

@@ -20,7 +20,7 @@ from amiss.batch import Batch
 from amiss.calibration import FEWEST_ROWS, Calibration, ErrorLevels, held_out
 from amiss.canonical import copied
 from amiss.convert import are_label_lists
-from amiss.dataset import as_inputs, as_outputs, matched, refuse_unequal_lengths
+from amiss.dataset import as_inputs, as_outputs, matched, refuse_other_order, refuse_unequal_lengths
 from amiss.decide import (
     discoveries,
     drawn_scores,
@@ -221,6 +221,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         inputs, outputs = as_inputs(X), as_outputs(Y)
         validate_data(self, X=inputs if isinstance(X, (list, tuple)) else X, skip_check_array=True)
         refuse_unequal_lengths(inputs, outputs)
+        refuse_other_order(X, Y)
         if not part:
             _refuse_unobserved(outputs)
         self.input_names_, self.output_names_ = inputs.names, outputs.names
@@ -582,6 +583,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         outputs = as_outputs(Y, self.output_names_, self._label_lists)
         outputs = matched(outputs, self.output_names_, "y", self._named[1])
         refuse_unequal_lengths(inputs, outputs)
+        refuse_other_order(X, Y)
         return inputs, outputs
 
     def _judge(self) -> Judge:

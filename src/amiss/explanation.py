@@ -220,7 +220,8 @@ class Explanation:
         told = [self.with_value(term) for term in telling[:MOST_REASONS]]
         usual = sign * output.grounds.average
         if usual > 0 and usual >= max((abs(term.log_odds) for term in telling), default=0.0):
-            told.insert(0, f"a {output.observed} is rare ({percent(float(expit(-usual)))} in the average row)")
+            chance = percent(float(expit(-usual)))
+            told.insert(0, f"in the average row the model gives a {output.observed} a chance of {chance}")
         reasons = "reason" if len(told) == 1 else "reasons"
         return [f"The main {reasons} to expect {output.fitting}: {joined(told)}."] if told else []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,10 +13,17 @@ from typing import IO
 from amiss.errors import DataError
 
 
-def refuse_bad_place(path: Path, inputs: tuple[str, ...] = ()) -> None:
-    """Find out now, and not after an hour of work, that it cannot be written."""
+def refuse_bad_place(path: Path, inputs: tuple[str, ...] = (), pipes: bool = False) -> None:
+    """Find out now, and not after an hour of work, that it cannot be written.
+
+    ``pipes`` says whether pipes and devices will do, into which one can only write, and not whole or not at all.
+    """
     if path.is_dir():
         raise DataError(f"{path}: this is a folder; name a file in it")
+    if is_special(path):
+        if not pipes:
+            raise DataError(f"{path}: this is not an ordinary file; choose another name")
+        return
     if not path.absolute().parent.is_dir():
         raise DataError(f"{path}: there is no such folder; make it first")
     if any(each != "-" and Path(each).resolve() == path.resolve() for each in inputs):
@@ -25,9 +33,15 @@ def refuse_bad_place(path: Path, inputs: tuple[str, ...] = ()) -> None:
     Path(temporary).unlink()
 
 
+def is_special(path: Path) -> bool:
+    """A pipe, a terminal, a device: nothing that may be replaced by a file."""
+    return path.exists() and not path.is_file()
+
+
 def _temporary(path: Path) -> tuple[int, str]:
+    target = Path(os.path.realpath(path))
     with _named(path):
-        return tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+        return tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
 
 
 @contextmanager
@@ -45,8 +59,15 @@ def _named(path: Path) -> Iterator[None]:
 def whole_or_nothing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
     """A temporary file beside ``path`` that takes its name once everything is on the disk.
 
-    ``mode`` are its permissions, by default what any new file would have.
+    ``mode`` are its permissions, by default those of the file it replaces, or what any new file would have.
+    A link is followed. Into a pipe or a device it is written as it comes.
     """
+    if is_special(path):
+        with _named(path), path.open("wb") as stream:
+            yield stream
+        return
+    target = Path(os.path.realpath(path))
+    mode = _usual_mode(target) if mode is None else mode
     handle, temporary = _temporary(path)
     try:
         with _named(path):
@@ -55,9 +76,9 @@ def whole_or_nothing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-            Path(temporary).chmod(0o666 & ~_umask() if mode is None else mode)
-            Path(temporary).replace(path)
-            _sync_folder(path.absolute().parent)
+            Path(temporary).chmod(mode)
+            Path(temporary).replace(target)
+            _sync_folder(target.parent)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
@@ -73,6 +94,14 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _usual_mode(path: Path) -> int:
+    """A list that only its owner could read stays so."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return 0o666 & ~_umask()
 
 
 def _umask() -> int:

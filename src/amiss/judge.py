@@ -34,7 +34,8 @@ from amiss.model import rho
 from amiss.novelty import novelties
 from amiss.scorer import Scorer
 from amiss.scores import scores
-from amiss.table import Floats, Mask, Rows, Table
+from amiss.shift import shifts
+from amiss.table import Floats, Mask, Matrix, Rows, Table
 from amiss.text import count, percent
 
 NO_TWIN = np.uint64(0x9E3779B97F4A7C15)  # turns a fingerprint into one that no row of the fit has
@@ -46,6 +47,7 @@ class Scored:
     """New rows and what makes their scores; ``twins`` are the rows of the fit that are the same, or -1."""
 
     inputs: Table
+    design: Matrix
     Y: Floats
     content: Fingerprints
     log_odds: Floats
@@ -121,10 +123,22 @@ class Judge:
             return 0
         return round((passed - chance * n_rows) / (1 - chance))
 
+    def lookalikes(self, rows: Scored) -> int:
+        """How many new rows differ from one of the fit by rounding, if that is more than lie so near by nature."""
+        new = np.flatnonzero(rows.twins < 0)
+        if self.trained is None or not len(new):
+            return 0
+        known = self.trained.rows.lookalikes
+        alike = int(known.among(rows.design[new], rows.Y[new]).sum())
+        if not alike or binom.sf(alike - 1, len(new), known.usual_share()) > TOO_OFTEN:
+            return 0
+        return alike
+
     def scored(self, inputs: Table, outputs: Table) -> Scored:
         """New rows and what makes their scores."""
         Y, content = np.asarray(outputs.values), self.contents(inputs, outputs)
-        log_odds, weights = self.scorer.grounds(self.encoding.transform(inputs), Y)
+        design = self.encoding.transform(inputs)
+        log_odds, weights = self.scorer.grounds(design, Y)
         parts = self.scorer.parts(log_odds, Y, weights)
         probability = np.where(np.isnan(Y), np.nan, rho(log_odds, Y))
         twins = self.twins(content)
@@ -135,7 +149,7 @@ class Judge:
             log_odds[seen] = self.trained.rows.log_odds[self.trained.rows.place[twins[seen]]]
             if weights.ndim == 2:
                 weights[seen] = self.trained.weights[twins[seen]]
-        return Scored(inputs, Y, content, log_odds, weights, parts, probability, twins)
+        return Scored(inputs, design, Y, content, log_odds, weights, parts, probability, twins)
 
     def cut(
         self,
@@ -237,7 +251,9 @@ class Judge:
             in_fit=rows.twins,
             knows_fit=self.content is not None,
             scored_as_seen=self.passing(rows.content),
+            lookalikes=self.lookalikes(rows),
             novelties=novelties(self.encoding, rows.inputs),
+            shifts=shifts(self.encoding, rows.inputs, len(self.training_scores)),
             drift=Drift.between(self.output_names, self.error_levels, levels),
             calibration=self.calibration,
         )

@@ -23,13 +23,14 @@ class Novelty:
     """One thing about one input column that the fit has not seen, and the rows it is in, counted from 0."""
 
     column: str
-    kind: str  # "category", "scale", "missing" or "present"
+    kind: str  # "category", "scale", "constant", "missing" or "present"
     rows: Rows
 
     def __str__(self) -> str:
         said = {
             "category": "of a category that the fit has not seen (taken for missing)",
             "scale": "far outside those of the fit (perhaps another unit)",
+            "constant": "other than the one that all rows of the fit have",
             "missing": "missing, though in the fit none was",
             "present": "there, though in the fit all were missing",
         }[self.kind]
@@ -47,7 +48,7 @@ def remarks(found: list[Novelty]) -> list[str]:
     """Sentences on the columns with most of it."""
     said = [str(each) for each in found[:MOST_NAMED]]
     if len(found) > MOST_NAMED:
-        said.append(f"The same goes for {len(found) - MOST_NAMED} more columns.")
+        said.append(f"And {count(len(found) - MOST_NAMED, 'more finding')} of this kind.")
     return said
 
 
@@ -72,7 +73,7 @@ def _off_scale(encoding: Encoding, table: Table) -> list[Novelty]:
         cells = table.column(column)
         rows = np.flatnonzero((cells < lowest[column]) | (cells > highest[column]))
         if len(rows) and column not in table.levels:
-            found.append(Novelty(table.names[column], "scale", rows))
+            found.append(Novelty(table.names[column], "scale" if spread[column] > 0 else "constant", rows))
     return found
 
 

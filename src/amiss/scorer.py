@@ -10,6 +10,7 @@ import numpy as np
 from amiss import progress
 from amiss.canonical import Fingerprints
 from amiss.design import joint
+from amiss.lookalikes import Lookalikes
 from amiss.missing import Expectations
 from amiss.model import ConditionalModel, FoldModels, LinearModel, RowModel, log_rho
 from amiss.neighbors import NearestRows, Neighbors, without
@@ -109,6 +110,11 @@ class TrainingRows:
     def order(self) -> Rows:
         """The user's number of each row here."""
         return np.argsort(self.place)
+
+    @cached_property
+    def lookalikes(self) -> Lookalikes:
+        """By which rows are known that differ by rounding."""
+        return Lookalikes.of(self.design, self.Y)
 
     def model_of(self, position: int, model: ConditionalModel) -> ConditionalModel | None:
         """The model by which a row was scored; None where it was not kept."""

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amiss.errors import DataError
-from amiss.files import whole_or_nothing
+from amiss.files import is_special, whole_or_nothing
 
 FORMAT = 1
 MODE = 0o600  # a model may hold data
@@ -40,6 +40,8 @@ def write(path: Path, description: dict[str, Any], arrays: Arrays, check: Callab
     """Write a model file, whole or not at all; it takes its name once ``check`` has read it back."""
     from safetensors.numpy import save
 
+    if is_special(path):
+        raise DataError(f"{path}: this is not an ordinary file; choose another name")
     description = {"format": FORMAT, "sha256": UNSIGNED, **description}
     text = json.dumps(description, ensure_ascii=True, allow_nan=False)
     # safetensors writes the bytes of a Fortran-ordered array as if it were not.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 
 import click
@@ -56,13 +57,14 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a letter shows "?"
+    signal.signal(signal.SIGTERM, _terminated)
     try:
         cli(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _fail("stopped", 130)
+        _fail("stopped", 143 if _terminated.called else 130)
     except DataError as error:
         _fail(str(error), BAD_INPUT)
     except MissingDependencyError as error:
@@ -79,6 +81,19 @@ def main() -> None:
             f"internal error ({type(error).__name__}); please report it, AMISS_DEBUG=1 shows more",
             OUR_TROUBLE,
         )
+
+
+class _Terminated:
+    """What stops a run by Ctrl-C also stops it when the system asks it to end: nothing half written is left."""
+
+    called = False
+
+    def __call__(self, *_: object) -> None:
+        self.called = True
+        signal.raise_signal(signal.SIGINT)
+
+
+_terminated = _Terminated()
 
 
 def _fail(message: str, code: int) -> None:

@@ -111,15 +111,18 @@ def _report(detector: MCODE, tagged: TaggedDigits, report: str) -> None:
 def _save(tagged: TaggedDigits, folder: Path) -> None:
     import csv
 
+    from amiss.cli.output import as_text
+    from amiss.files import whole_or_nothing
+
     data = tagged.data
     folder.mkdir(parents=True, exist_ok=True)
     assert data.ids is not None
-    with (folder / "digits.csv").open("w", newline="", encoding="utf-8") as stream:
+    with whole_or_nothing(folder / "digits.csv") as file, as_text(file) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["picture", *data.input_names, *data.output_names])
         for row_id, pixels, tags in zip(data.ids, data.X.values, data.Y.values, strict=True):
             writer.writerow([row_id, *(f"{cell:g}" for cell in pixels), *(f"{cell:g}" for cell in tags)])
-    with (folder / "falsified.csv").open("w", newline="", encoding="utf-8") as stream:
+    with whole_or_nothing(folder / "falsified.csv") as file, as_text(file) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["picture", "tag"])
         writer.writerows((data.ids[row], tag) for row, tag in sorted(tagged.falsified.items()))

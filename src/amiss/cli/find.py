@@ -10,7 +10,7 @@ import click
 from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions
 from amiss.cli.listing import list_options
 from amiss.cli.pipes import readers_may_leave
-from amiss.cli.reading import read_table, reading_options
+from amiss.cli.reading import all_files, read_table, reading_options
 
 if TYPE_CHECKING:
     from amiss.cli.output import Target
@@ -55,9 +55,9 @@ def find(files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--json and -o - both want standard output; use --output-format jsonl")
     target = None
     if options["output"] is not None:
-        target = output.Target.of(options["output"], options["output_format"], inputs=files)
+        target = output.Target.of(options["output"], options["output_format"], inputs=all_files(files, options))
     if options["report"] is not None:
-        _check_report(options["report"], options["output"], files)
+        _check_report(options["report"], options["output"], all_files(files, options))
     elif options["pictures"] is not None:
         raise click.UsageError("--pictures is for the report; say --report report.html, or --drop the column")
     data = read_table(files, options)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amiss.cli.detecting import detector_of, given, model_options, refuse_contradictions
-from amiss.cli.reading import read_table, reading_options
+from amiss.cli.reading import all_files, read_table, reading_options
 
 if TYPE_CHECKING:
     from amiss.detector import MCODE
@@ -52,7 +52,7 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     path = Path(options["output"])
     if path.suffix != ".amiss":
         raise DataError(f"{path}: a model file ends in .amiss")
-    refuse_bad_place(path, files)
+    refuse_bad_place(path, all_files(files, options))
     if options["without_rows"]:
         if given("neighbors") and options["neighbors"]:
             raise click.UsageError("neighbours are rows of the fit; leave out --neighbors or --without-rows")
@@ -72,11 +72,13 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
         "drop": [*options["drop"], *filter(None, [options["pictures"]])],
     }
     state.save(detector, path, not options["without_rows"], reading)
+    if why_not:
+        click.echo(f"amiss: the model is not calibrated{why_not}; new rows will have no p-values", err=True)
     if not options["quiet"]:
-        click.echo(_said(detector, len(data), path, options, why_not))
+        click.echo(_said(detector, len(data), path, options))
 
 
-def _said(detector: MCODE, n_rows: int, path: Path, options: dict[str, Any], why_not: str) -> str:
+def _said(detector: MCODE, n_rows: int, path: Path, options: dict[str, Any]) -> str:
     from amiss.cli.terminal import wrapped
     from amiss.report.summary import BY_DRAWS, remarks
     from amiss.text import count
@@ -89,6 +91,6 @@ def _said(detector: MCODE, n_rows: int, path: Path, options: dict[str, Any], why
     ]
     if detector.calibration_ is None:
         reason = "the threshold is that of rows of the fit; new rows score a little higher."
-        lines.append(wrapped(f"Not calibrated{why_not}: {reason}"))
+        lines.append(wrapped(f"Not calibrated: {reason}"))
     lines.append(f"To score other rows: amiss score {path} FILE")
     return "\n".join(lines)

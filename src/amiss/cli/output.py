@@ -43,7 +43,7 @@ class Target:
         if kind == "parquet":
             require_pyarrow()
         if path != "-":
-            refuse_bad_place(Path(path), inputs)
+            refuse_bad_place(Path(path), inputs, pipes=True)
         return cls(path, kind)
 
 
@@ -103,7 +103,7 @@ def _flat(row: RankedRow, n_reasons: int) -> dict[str, Any]:
 
 
 def _write_csv(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
-    with _as_text(stream) as text:
+    with as_text(stream) as text:
         writer = csv.writer(_UnixLines(text))
         for number, row in enumerate(rows):
             cells = _flat(row, n_reasons)
@@ -132,7 +132,7 @@ def harmless(text: str) -> str:
 
 
 def _write_jsonl(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
-    with _as_text(stream) as text:
+    with as_text(stream) as text:
         for row in rows:
             text.write(json.dumps(record(row), ensure_ascii=False) + "\n")
 
@@ -145,7 +145,7 @@ def _write_parquet(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int)
 
 
 @contextmanager
-def _as_text(stream: IO[bytes]) -> Iterator[IO[str]]:
+def as_text(stream: IO[bytes]) -> Iterator[IO[str]]:
     """UTF-8 whatever the terminal speaks: this is a file, even in a pipe."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     yield text

@@ -51,6 +51,11 @@ def rereading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def all_files(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...]:
+    """All files that are read: the tables, and a list of labels."""
+    return (*files, *(spec for spec in options["outputs"] if spec.lower().endswith(".xml")))
+
+
 def read_like(detector: MCODE, files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
     """Read files as those were read that a model was fitted to; ``options`` come first."""
     from amiss.readers import read

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     type=click.Choice(["rows", "models"]),
     help="What --fdr compares with: rows held out of the fit (holds if clean rows are like those; finds little "
     "if as many of those are wrong) or outputs drawn from the models (holds as far as their probabilities do).  "
-    "[default: rows, unless the model was fitted with --no-calibration]",
+    "[default: rows, if the model is calibrated]",
 )
 @click.option("--strict", is_flag=True, help="Refuse rows with categories, scales or gaps the fit has not seen.")
 @click.option("--drift", is_flag=True, help="Also print each output's mean error against the fit.")
@@ -74,7 +74,7 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     if options["fdr"] is not None and detector.calibration_ is None:
         options["against"] = options["against"] or "models"
         if options["against"] == "rows":
-            raise click.UsageError("the model was fitted with --no-calibration; --against models needs none")
+            raise click.UsageError("the model is not calibrated (see amiss fit); --against models needs none")
     data = read_like(detector, files, options)
     asked = {name: options[name] for name in ("fdr", "rate", "alerts", "against")}
     batch = detector.judge(data.X, data.Y, **asked)
@@ -184,6 +184,7 @@ def _as_json(batch: Batch, rows: list[RankedRow]) -> str:
             {"column": each.column, "kind": each.kind, "rows": len(each.rows), "first_row": int(each.rows[0]) + 1}
             for each in batch.novelties
         ],
+        "shifted": [each.to_dict() for each in batch.shifts],
         "drift": batch.drift.to_dict(),
         "top": [record(row) for row in rows],
     }

@@ -57,13 +57,14 @@ def read_parquet(source: Source, selection: Selection) -> Part:
     ids = None if roles.id is None else texts(roles.id)
     pictures = None if roles.pictures is None else [source.beside(name) for name in texts(roles.pictures)]
     kept = frame.select([names[position] for position in roles.kept])
-    try:
-        for position, name in enumerate(kept.column_names):
-            if selection.is_categorical(name):
+    for position, name in enumerate(kept.column_names):
+        if selection.is_categorical(name):
+            try:
                 kept = kept.set_column(position, name, kept.column(name).cast(pa.string()))
+            except pa.ArrowException:
+                source.refuse("the column cannot be read as categories", column=name)
+    try:
         table = as_table(kept)
     except (DataError, TypeError) as error:
         source.refuse(str(error))
-    except pa.ArrowException:
-        source.refuse("a column named by --categorical cannot be read as categories")
     return Part.of(source, table, roles, None, ids, pictures)

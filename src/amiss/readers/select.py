@@ -37,7 +37,7 @@ class Selection:
     categorical: tuple[str, ...] = ()
     pictures: str | None = None
     may_drop: tuple[str, ...] = ()  # need not be there
-    strict: bool = True  # whether categories must be there; what is missing may be said elsewhere
+    strict: bool = True  # whether categories must be there (they may be patterns), or are known from elsewhere
 
     @classmethod
     def of(
@@ -89,6 +89,8 @@ class Selection:
         )
 
     def is_categorical(self, name: str) -> bool:
+        if not self.strict:  # names of the fit, not patterns
+            return name in self.categorical
         return any(name in _matching(item, [name]) for item in self.categorical)
 
 

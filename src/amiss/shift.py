@@ -1,0 +1,96 @@
+"""Inputs that are distributed otherwise in a batch than in the fit: another unit, a sensor that went silent.
+
+Each column's values are compared with the knots the fit remembers of it (Kolmogorov and Smirnov's distance, the
+largest difference between the shares below a value). Tables that are mostly zeros have no knots, nor has any with
+another scaling than by ranks; they are not compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from amiss.design import Encoding
+from amiss.table import Floats, Table
+from amiss.text import joined, percent, printable, six_digits
+
+CHANCE = 0.01  # of naming an input, among all of them, in a batch like the fit
+LEAST = 0.15  # of a distance that is worth naming
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Shift:
+    """An input column that is distributed otherwise, and how much: 0 not at all, 1 altogether."""
+
+    column: str
+    distance: float
+    missing: float  # share in the batch
+    usually_missing: float  # and in the fit
+
+    def __str__(self) -> str:
+        name = printable(self.column)
+        if abs(self.missing - self.usually_missing) < LEAST:
+            return name
+        return f"{name} (missing in {percent(self.missing)}, usually {percent(self.usually_missing)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "column": self.column,
+            "distance": six_digits(self.distance),
+            "missing": six_digits(self.missing),
+            "usually_missing": six_digits(self.usually_missing),
+        }
+
+
+def shifts(encoding: Encoding, table: Table, n_fitted: int) -> list[Shift]:
+    """The inputs of ``table`` that are distributed otherwise than in the ``n_fitted`` rows of the fit."""
+    if not encoding.ranks.counts.any():
+        return []
+    values = np.asarray(encoding.expanded(table))
+    effective = len(values) * n_fitted / (len(values) + n_fitted)
+    least = max(LEAST, float(np.sqrt(np.log(2 * encoding.n_columns / CHANCE) / 2 / effective)))
+    distance = _distances(encoding, values)
+    usually = dict(zip(encoding.indicated, _usually_missing(encoding), strict=True))
+    largest: dict[int, float] = {}
+    for column in np.flatnonzero(distance >= least):
+        source = int(encoding.sources[column])
+        largest[source] = max(largest.get(source, 0.0), float(distance[column]))
+    return [
+        Shift(
+            column=encoding.names[source],
+            distance=largest[source],
+            missing=float(np.isnan(table.column(source)).mean()),
+            usually_missing=float(usually.get(source, 0.0)),
+        )
+        for source in sorted(largest, key=lambda each: -largest[each])
+    ]
+
+
+def remarks(found: list[Shift]) -> list[str]:
+    """A sentence on those that differ most."""
+    if not found:
+        return []
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    named = joined([str(each) for each in found[:MOST_NAMED]])
+    return [f"Inputs that are distributed otherwise than in the fit: {named}{more}."]
+
+
+def _distances(encoding: Encoding, values: Floats) -> Floats:
+    """The largest difference of the shares below a knot, of each encoded column; 0 if it has no knots."""
+    ranks, ends = encoding.ranks, np.cumsum(encoding.ranks.counts)
+    result = np.zeros(encoding.n_columns)
+    for column in np.flatnonzero(ranks.counts):
+        knots = slice(ends[column] - ranks.counts[column], ends[column])
+        ordered = np.sort(values[:, column])
+        below, upto = (np.searchsorted(ordered, ranks.at[knots], side) for side in ("left", "right"))
+        result[column] = np.abs((below + upto) / (2 * len(values)) - ranks.rank[knots]).max()
+    return result
+
+
+def _usually_missing(encoding: Encoding) -> Floats:
+    """The share that was missing in the fit, of the inputs where any was: from the knots of their indicators."""
+    ends = np.cumsum(encoding.ranks.counts)[encoding.n_columns - len(encoding.indicated) :]
+    return 2 * (1 - encoding.ranks.rank[ends - 1])
