@@ -125,8 +125,11 @@ def test_reordered_columns(tmp_path, model, amiss, tables):
         (lambda t: t.drop(columns="in2"), "other.csv: the input columns are not those of the fit: missing 'in2'"),
         (lambda t: t.assign(more=1), "the input columns are not those of the fit: unknown 'more' (--drop"),
         (lambda t: t.rename(columns={"in2": "in_2"}), "missing 'in2'; unknown 'in_2'"),
-        (lambda t: t.drop(columns="tag_1"), "other.csv: no column is named or matches 'tag_1'"),
-        (lambda t: t.drop(columns="name"), "other.csv: there is no column 'name' to be the id"),
+        (
+            lambda t: t.drop(columns="tag_1"),
+            "other.csv: the output columns are not those of the fit: missing 'tag_1'",
+        ),
+        (lambda t: t.drop(columns="name"), "say --id '' if the rows have none"),
         (lambda t: t.assign(in1="a"), "column 'in1' held numbers in the fit and holds texts now"),
         (lambda t: t.assign(tag_2=7), "other.csv, line 2, column 'tag_2': an output must be 0 or 1"),
     ],

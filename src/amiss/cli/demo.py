@@ -55,7 +55,7 @@ def _print(detector: MCODE, tagged: TaggedDigits) -> None:
         f"{len(data)} pictures of handwritten digits with {len(data.output_names)} tags each; "
         f"in {n_false} of them one tag was falsified."
     )
-    click.echo(top_table(list(ranked_rows(detector, data, 1, 10)), int(detector.labels_.sum())))
+    click.echo(top_table(list(ranked_rows(detector, data, 1, 10))))
     click.echo("\nThe first of them:\n")
     click.echo(_pictures(detector, tagged))
     click.echo("\n" + _verdict(detector, tagged))

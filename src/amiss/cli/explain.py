@@ -82,7 +82,9 @@ def _number(row: str, data: Dataset) -> int:
     if len(found) == 1:
         return found[0]
     if found:
-        raise DataError(f"{len(found)} rows have the id {shown(row)}; mean one by its number, without --id")
+        raise DataError(
+            f"{len(found)} rows have the id {shown(row)}; mean one by its number, without --id (of a model: --id '')"
+        )
     is_number = row.isdecimal() and len(row) < 18 and 1 <= int(row) <= len(data)
     if not is_number:
         named = "no row has the id" if data.ids is not None else "there is no row"

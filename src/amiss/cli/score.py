@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "--rate",
     type=Level(0.5, highest_too=True),
     metavar="SHARE",
-    help="Flag what this share of the rows held out of the fit exceed.",
+    help="Flag rows that score as high as this share of the rows held out of the fit.",
 )
 @click.option("--alerts", type=click.IntRange(1), metavar="N", help="Flag the N most unusual of these rows.")
 @click.option(
@@ -52,6 +52,9 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     Columns are matched by name, in any order; the id, dropped columns and categories are those of the fit unless
     said otherwise. Rows are flagged by the threshold of the fit (of a model fitted with --fdr, by that level), or
     as --rate, --alerts or --fdr say. A row that is the same as one of the fit has the score of that.
+
+    For a few rows a day take the threshold or --alerts: to tell k wrong rows among N, --fdr LEVEL needs
+    N / (k LEVEL) rows in the fit, and a smaller share of wrong ones there.
 
     \b
     amiss score photos.amiss new-photos.csv -o found.csv
@@ -133,7 +136,7 @@ def _summary(batch: Batch, data: Dataset) -> str:
     expected = batch.expected_by_chance
     if expected is not None and batch.by != "fdr":
         about = f"{expected:.1f}" if expected < 9.95 else f"{expected:.0f}"
-        first += f" If all were like the rows held out of the fit, about {about} would be above it by chance."
+        first += f" If all were like the rows held out of the fit, about {about} would score as high by chance."
     return "\n".join(map(wrapped, [first, *batch.remarks()]))
 
 

@@ -53,7 +53,7 @@ def _flagged(detector: MCODE) -> str:
     return f"{n_flagged} flagged, with a score above {detector.threshold_:.4g}{by_level}"
 
 
-def top_table(rows: list[RankedRow], n_flagged: int) -> str:
+def top_table(rows: list[RankedRow], n_flagged: int | None = None) -> str:
     """The most unusual rows, one line each, cut to the width of the terminal; how many more are flagged."""
     if not rows:
         return ""
@@ -68,7 +68,7 @@ def top_table(rows: list[RankedRow], n_flagged: int) -> str:
             for column, (cell, width) in enumerate(zip(line[:-1], widths, strict=True))
         ]
         text.append(_cut("  ".join([*cells, line[-1]])))
-    more = n_flagged - sum(row.flagged for row in rows)
+    more = 0 if n_flagged is None else n_flagged - sum(row.flagged for row in rows)
     if more:
         text.append(f"{count(more, 'more row')} flagged: --top {len(rows) + more} shows them, -o lists all.")
     return "\n" + "\n".join([*text, LEGEND])

@@ -37,7 +37,7 @@ class Selection:
     categorical: tuple[str, ...] = ()
     pictures: str | None = None
     may_drop: tuple[str, ...] = ()  # need not be there
-    strict: bool = True  # whether categories must be there (they may be patterns), or are known from elsewhere
+    strict: bool = True  # whether names may be patterns and must be there, or are those of a fit, compared later
 
     @classmethod
     def of(
@@ -61,7 +61,10 @@ class Selection:
         aside = {"be the id": self.id, "name pictures": self.pictures}
         for purpose, column in aside.items():
             if column is not None and column not in set(names):
-                source.refuse(f"there is no column {shown(column)} to {purpose}; {_nearest(column, names)}")
+                without = "" if self.strict else "; say --id '' if the rows have none"
+                source.refuse(
+                    f"there is no column {shown(column)} to {purpose}; {_nearest(column, names)}{without}"
+                )
         dropped = {name for item in self.drop for name in chosen(item, names, source.name)}
         dropped |= {name for item in self.may_drop for name in _matching(item, names)}
         for item in self.categorical if self.strict else ():
@@ -69,7 +72,7 @@ class Selection:
         gone = dropped | {column for column in aside.values() if column is not None}
         left = [name for name in names if name not in gone]
         if self.outputs is not None:
-            outputs = {name for item in self.outputs for name in _outputs(item, left, source)}
+            outputs = self._named_outputs(left, source)
         elif known is not None:
             outputs = set(known) - gone
         else:
@@ -87,6 +90,11 @@ class Selection:
             id=None if self.id is None else list(names).index(self.id),
             pictures=None if self.pictures is None else list(names).index(self.pictures),
         )
+
+    def _named_outputs(self, names: list[str], source: Source) -> set[str]:
+        if not self.strict:
+            return set(self.outputs or ()) & set(names)
+        return {name for item in self.outputs or () for name in _outputs(item, names, source)}
 
     def is_categorical(self, name: str) -> bool:
         if not self.strict:  # names of the fit, not patterns
