@@ -182,3 +182,13 @@ def test_a_calibration_is_sorted():
     new = calibration.p_values(np.array([-1.0, 99.0]))
     assert new.tolist() == [1.0, 1 / 31]
     assert discoveries(new, 0.1).tolist() == [False, True]
+
+
+def test_drift_is_measured_against_rows_held_out():
+    X, Y = make_table(200)
+    detector = fitted(X, Y)
+    before = detector.judge(*make_table(30, seed=1)).drift.usual
+    detector.calibrate(X, Y)
+    after = detector.judge(*make_table(30, seed=1)).drift.usual
+    np.testing.assert_array_equal(after, detector.calibration_.errors.mean)
+    assert (after != before).all()

@@ -171,6 +171,20 @@ def test_scores_in_a_model_without_rows_do_not_say_whose_they_are(tmp_path):
         assert np.isin(_coarse(of_others), kept).mean() > 0.3
 
 
+def test_rows_that_never_were_in_the_fit_are_hardly_ever_said_to_be(tmp_path):
+    X, Y = make_table(300)
+    MCODE(n_neighbors=0, strengths=[1.0]).fit(X, Y).save(tmp_path / "m.amiss", rows=False)
+    again = amiss.load(tmp_path / "m.amiss")
+    new_X, new_Y = make_table(3000, seed=1)
+    for size in (1, 3, 30):
+        told = [
+            bool(again.judge(new_X[i : i + size], new_Y[i : i + size]).scored_as_seen)
+            for i in range(0, 100 * size, size)
+        ]
+        assert sum(told) <= 1
+    assert again.judge(X[:3], Y[:3]).scored_as_seen == 3
+
+
 def test_what_cannot_be_saved(tmp_path, table):
     X, Y = table
     with pytest.raises(DataError, match="neighbours, which are rows of the fit"):

@@ -83,7 +83,7 @@ class Drift:
         ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Batch:
     """New rows and what a detector says of them.
 
@@ -138,6 +138,10 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    def __repr__(self) -> str:
+        flagged = f"{int(self.flagged.sum())} flagged"
+        return f"<Batch: {count(len(self), 'row')}, {flagged}, threshold {self.threshold:.4g}>"
 
     @cached_property
     def output_p_values(self) -> Floats | None:

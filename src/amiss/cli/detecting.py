@@ -200,6 +200,12 @@ def refuse_contradictions(options: dict[str, Any]) -> None:
         raise click.UsageError("--fdr and --rate auto need models that did not see a row; leave out --crossfit no")
 
 
+def refuse_quiet_json(options: dict[str, Any]) -> None:
+    """Nothing, or JSON."""
+    if options["quiet"] and options["as_json"]:
+        raise click.UsageError("--quiet prints nothing, and --json is to be printed; give one of them")
+
+
 def refuse_two_cuts(options: dict[str, Any]) -> None:
     """There is one threshold, so one way to find it."""
     if sum(options[name] is not None for name in ("rate", "alerts", "fdr")) > 1:

@@ -83,7 +83,7 @@ def _number(row: str, data: Dataset) -> int:
         return found[0]
     if found:
         raise DataError(
-            f"{len(found)} rows have the id {shown(row)}; mean one by its number, without --id (of a model: --id '')"
+            f"{len(found)} rows have the id {shown(row)}; mean one by its number, without --id (or --id '')"
         )
     is_number = row.isdecimal() and len(row) < 18 and 1 <= int(row) <= len(data)
     if not is_number:

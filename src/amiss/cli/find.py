@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions
+from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions, refuse_quiet_json
 from amiss.cli.listing import list_options
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import all_files, read_table, reading_options
@@ -51,6 +51,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     from amiss.ranking import ranked_rows
 
     refuse_contradictions(options)
+    refuse_quiet_json(options)
     if options["output"] == "-" and options["as_json"]:
         raise click.UsageError("--json and -o - both want standard output; use --output-format jsonl")
     target = None

@@ -11,6 +11,7 @@ from amiss.cli.detecting import detector_of, given, model_options, refuse_contra
 from amiss.cli.reading import all_files, read_table, reading_options
 
 if TYPE_CHECKING:
+    from amiss.dataset import Dataset
     from amiss.detector import MCODE
 
 
@@ -75,22 +76,30 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     if why_not:
         click.echo(f"amiss: the model is not calibrated{why_not}; new rows will have no p-values", err=True)
     if not options["quiet"]:
-        click.echo(_said(detector, len(data), path, options))
+        click.echo(_said(detector, data, path, options))
 
 
-def _said(detector: MCODE, n_rows: int, path: Path, options: dict[str, Any]) -> str:
-    from amiss.cli.terminal import wrapped
+def _said(detector: MCODE, data: Dataset, path: Path, options: dict[str, Any]) -> str:
+    from amiss.cli.terminal import listing, wrapped
     from amiss.report.summary import BY_DRAWS, remarks
     from amiss.text import count
 
     holds = "without the rows" if options["without_rows"] else "with the rows, so guard it like the data"
     lines = [
-        f"{count(n_rows, 'row')}, {count(len(detector.input_names_), 'input')}, "
+        f"{count(len(data), 'row')}, {count(len(detector.input_names_), 'input')}, "
         f"{count(len(detector.output_names_), 'output')}: {path}, {path.stat().st_size / 1e6:.1f} MB, {holds}.",
         *(wrapped(line) for line in remarks(detector) if line != BY_DRAWS),
     ]
+    if data.X.levels:
+        lines.append(
+            listing("Inputs read as categories", [data.input_names[column] for column in sorted(data.X.levels)])
+        )
     if detector.calibration_ is None:
         reason = "the threshold is that of rows of the fit; new rows score a little higher."
         lines.append(wrapped(f"Not calibrated: {reason}"))
+    elif options["fdr"] is None and options["rate"] != "auto":
+        above = int((detector.calibration_.scores > detector.threshold_).sum())
+        share = f"{above} of {count(len(detector.calibration_), 'row')} held out of the fit"
+        lines.append(f"New rows are flagged above a score of {detector.threshold_:.4g}, as {share} would be.")
     lines.append(f"To score other rows: amiss score {path} FILE")
     return "\n".join(lines)

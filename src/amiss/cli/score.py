@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amiss.cli.detecting import Level, refuse_two_cuts
+from amiss.cli.detecting import Level, refuse_quiet_json, refuse_two_cuts
 from amiss.cli.listing import list_options
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_like, rereading_options
@@ -66,6 +66,7 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     from amiss.ranking import ranked_batch
 
     refuse_two_cuts(options)
+    refuse_quiet_json(options)
     if options["against"] is not None and options["fdr"] is None:
         raise click.UsageError("--against is for --fdr")
     if options["output"] == "-" and options["as_json"]:

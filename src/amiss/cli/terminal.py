@@ -27,17 +27,17 @@ skill: 0 is no better than always saying the base rate, 1 is perfect; auc: 0.5 i
 def summary(detector: MCODE, data: Dataset) -> str:
     """What was read as what, how much is flagged, and what looks doubtful."""
     quality = detector.output_quality_
-    names = [printable(name) for name in data.output_names]
+    names = list(data.output_names)
     left_out = int(quality.excluded.sum())
     lines = [
         f"{count(len(data), 'row')}, {count(len(data.input_names), 'input')}, {count(len(names), 'output')}"
         + (f" ({left_out} left out of the score)" if left_out else "")
         + f": {_flagged(detector)}.",
-        _listing("Outputs", names),
+        listing("Outputs", names),
     ]
     if data.X.levels:
-        categories = [printable(data.input_names[column]) for column in sorted(data.X.levels)]
-        lines.append(_listing("Inputs read as categories", categories))
+        categories = [data.input_names[column] for column in sorted(data.X.levels)]
+        lines.append(listing("Inputs read as categories", categories))
     lines += [
         f"Input {printable(name)} only counts the rows; if it is their id, say --id." for name in _counters(data)
     ]
@@ -128,8 +128,9 @@ def _cut(line: str) -> str:
     return (line if len(line) <= room else line[: room - 1] + "…").rstrip()
 
 
-def _listing(label: str, names: list[str]) -> str:
-    return _cut(f"{label}: {', '.join(names)}")
+def listing(label: str, names: list[str]) -> str:
+    """Names in one line."""
+    return _cut(f"{label}: {', '.join(map(printable, names))}")
 
 
 def _counters(data: Dataset) -> list[str]:
