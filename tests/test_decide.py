@@ -183,8 +183,11 @@ def test_an_explanation_gives_the_verdict_of_its_batch():
     detector = fitted(X, Y, fdr=0.3).calibrate(X, Y)
     batch = detector.judge(new_X, new_Y)
     assert 0 < batch.flagged.sum() < 60
-    told = [detector.explain(new_X, new_Y, row=row).flagged for row in range(60)]
-    assert told == batch.flagged.tolist()
+    told = [detector.explain(new_X, new_Y, row=row) for row in range(60)]
+    assert [each.flagged for each in told] == batch.flagged.tolist()
+    assert [each.p_value for each in told] == batch.p_values.tolist()
+    assert f"p-value {batch.p_values[5]:.2g} (how often rows held out" in str(told[5])
+    assert detector.explain(X, Y, row=3).p_value is None  # a row of the fit
 
 
 def test_why_no_row_passes():

@@ -398,6 +398,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             # Under a false-discovery level the threshold is that of all rows given here.
             explainer = replace(self._explainer(), threshold=cut.threshold)
             explanation = next(explainer.of_new(*self._encoded(inputs, outputs, [place])))
+            if self.calibration_ is not None:
+                p_value = float(self.calibration_.p_values(rows.scores[[place]])[0])
+                explanation = replace(explanation, p_value=p_value)
         return replace(explanation, values=as_inputs(X).texts(chosen), flagged=bool(cut.flagged[place]))
 
     def _encoded(self, inputs: Table, outputs: Table, rows: Sequence[int]) -> tuple[Matrix, Floats]:

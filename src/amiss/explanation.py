@@ -132,6 +132,7 @@ class Explanation:
     neighbor_space : where they are near, "joint" (inputs and outputs) or "inputs"
     left_out : what could not be said, and why
     observed : every output that is not missing, also those that do not count
+    p_value : of a new row, if the detector was calibrated: how often rows held out of the fit score as high
     values : the row's inputs as texts by name, where they are known (rows of the fit are kept encoded)
     """
 
@@ -150,6 +151,7 @@ class Explanation:
     left_out: Mapping[str, str]
     observed: Mapping[str, int] = field(repr=False)
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    p_value: float | None = None
 
     @property
     def suspects(self) -> tuple[ExplainedOutput, ...]:
@@ -179,9 +181,12 @@ class Explanation:
     def _verdict(self) -> str:
         kind = "is flagged as unusual" if self.flagged else "is not flagged"
         place = f"place {self.rank} of {self.n_rows} rows"
-        if self.row is None:
+        if self.p_value is not None:
+            place = f"p-value {self.p_value:.2g} (how often rows held out of the fit score as high)"
+        elif self.row is None:
             place = f"place {self.rank} if it were among the {self.n_rows} rows of the fit"
-        return f"{self.label} {kind}: score {self.score:.4g}, cut-off {self.threshold:.4g}, {place}."
+        cut = "the cut-off itself" if self.score == self.threshold else f"cut-off {self.threshold:.4g}"
+        return f"{self.label} {kind}: score {self.score:.4g}, {cut}, {place}."
 
     def _what_is_wrong(self) -> list[str]:
         if not self.suspects:
