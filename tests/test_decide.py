@@ -277,8 +277,9 @@ def test_a_level_says_nothing_of_rows_of_the_fit():
         assert not batch.flagged[:300].any() and batch.flagged[300:].any() and batch.left_out == 300
         assert np.isnan(batch.p_values[:300]).all() and np.isnan(batch.output_p_values[:300]).all()
         assert "so they are not flagged" in batch.remarks()[-1]
-        alone = by_share.judge(new_X, new_Y, fdr=0.5, against=against)  # copies have no say in the procedure
-        assert (alone.flagged == batch.flagged[300:]).all()
+        if against == "rows":  # copies have no say in the procedure
+            alone = by_share.judge(new_X, new_Y, fdr=0.5, against=against)
+            assert (alone.flagged == batch.flagged[300:]).all()
     by_level = fitted(X, Y, fdr=0.5)
     assert (by_level.judge(both_X, both_Y).flagged[:300] == by_level.labels_).all()
     assert not by_level.judge(both_X, both_Y, fdr=0.4).flagged[:300].any()

@@ -188,14 +188,16 @@ class Judge:
         flagged = np.zeros(len(new), dtype=bool)
         by_models = against == "models" or (against is None and p is None)
         if by_models:
-            whom, p = "outputs drawn from the models", np.full(len(new), np.nan)
-            if new.any():
-                p[new] = p_values(rows.scores[new], self._drawn(rows, np.flatnonzero(new), level))
+            # Rows of the fit are drawn and compared too: the batch is as large as it is.
+            whom, p = "outputs drawn from the models", p_values(rows.scores, self._drawn(rows, level))
+            flagged = discoveries(p, level)
+            p[~new] = np.nan
         elif p is not None:
             whom = f"{count(len(self.calibration or ()), 'row')} held out of the fit"
+            flagged[new] = discoveries(p[new], level)
         else:
             raise DataError("no rows were held out of the fit to compare with; call calibrate(X, Y) after fit")
-        flagged[new] = discoveries(p[new], level)
+        flagged[~new] = False
         threshold = threshold_below(rows.scores[new], flagged[new]) if new.any() else self.threshold
         judged_there = self.labels is not None and level == self.level
         if judged_there:
@@ -223,9 +225,9 @@ class Judge:
             "fit to rows you trust, or compare with the models instead."
         )
 
-    def _drawn(self, rows: Scored, some: Rows, level: float) -> Floats:
-        """Scores of some rows with drawn outputs, in the order of their content: no other order matters."""
-        order = some[np.argsort(rows.content[some], kind="stable")]
+    def _drawn(self, rows: Scored, level: float) -> Floats:
+        """Scores of the rows with drawn outputs, in the order of their content: no other order matters."""
+        order = np.argsort(rows.content, kind="stable")
         weights = rows.weights if rows.weights.ndim == 1 else rows.weights[order]
         return drawn_scores(self.scorer, rows.log_odds[order], rows.Y[order], weights, self.seed, level)
 
