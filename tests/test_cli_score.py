@@ -9,6 +9,7 @@ import stat
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from conftest import make_table
 from files import written
@@ -107,7 +108,7 @@ def test_a_row_of_the_fit_is_told_and_keeps_its_score(model, amiss):
     done = amiss("score", "m.amiss", "records.csv", "--json", "--top", 1)
     found = json.loads(done.out)
     assert found["in_fit"] == 120 and found["top"][0]["row"] == 18 and found["top"][0]["in_fit"] is True
-    assert "are the same as rows of the fit" in found["remarks"][-1]
+    assert "The same as rows of the fit" in found["remarks"][-1]
     fitted = json.loads(amiss("find", "records.csv", *OUTPUTS, "--neighbors", 30, "--json", "--top", 1).out)
     assert found["top"][0]["score"] == fitted["top"][0]["score"]
 
@@ -217,7 +218,9 @@ def test_requests_to_fit_that_make_no_sense(tmp_path, amiss, tables):
 def test_a_model_explains(model, amiss):
     done = amiss("explain", "m.amiss", "new.csv", "new 5")
     assert (
-        done.code == 0 and done.out.startswith("Row 6 (new 5) is ") and "if it were among the 120 rows" in done.out
+        done.code == 0
+        and done.out.startswith("Row 6 (new 5) is ")
+        and "(how often rows held out of the fit score as high)" in done.out
     )
     plain = json.loads(amiss("explain", "m.amiss", "new.csv", 6, "--json").out)
     assert plain["row"] == 6 and plain["flagged"] is not None
@@ -265,3 +268,21 @@ def test_find_by_level(amiss, records):
     assert automatic["flagged"] == found["flagged"]
     for options in (("--rate", "often"), ("--rate", "0.1", "--alerts", "3"), ("--fdr", "0.1", "--crossfit", "no")):
         assert amiss("find", "records.csv", *OUTPUTS, *options).code == 2
+
+
+def test_what_is_expected_by_chance_is_said_of_new_rows(tmp_path, model, amiss, tables):
+    pd.concat(tables).to_csv(tmp_path / "both.csv", index=False)
+    said = " ".join(amiss("score", "m.amiss", "both.csv", "--rate", 0.2).out.split())
+    assert "Of the 40 new rows it is " in said and "about 7.9 would score as high by chance" in said
+    assert "by chance" not in amiss("score", "m.amiss", "records.csv", "--rate", 0.2).out
+
+
+def test_lists_of_all_models_have_the_same_columns_in_parquet(tmp_path, model, amiss):
+    assert (
+        amiss("fit", "records.csv", *OUTPUTS, "-o", "plain.amiss", "--no-calibration", "--without-rows").code == 0
+    )
+    kinds = []
+    for name in ("m.amiss", "plain.amiss"):
+        assert amiss("score", name, "new.csv", "-o", "t.parquet").code == 0
+        kinds.append({field.name: str(field.type) for field in pq.read_schema(tmp_path / "t.parquet")})
+    assert kinds[0] == kinds[1] and kinds[0]["p_value_1"] == "double" and kinds[0]["in_fit"] == "int64"

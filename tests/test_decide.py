@@ -276,7 +276,7 @@ def test_a_level_says_nothing_of_rows_of_the_fit():
         batch = by_share.judge(both_X, both_Y, fdr=0.5, against=against)
         assert not batch.flagged[:300].any() and batch.flagged[300:].any() and batch.left_out == 300
         assert np.isnan(batch.p_values[:300]).all() and np.isnan(batch.output_p_values[:300]).all()
-        assert "so they are not flagged" in batch.remarks()[-1]
+        assert "so these are not flagged" in batch.remarks()[-1]
         if against == "rows":  # copies have no say in the procedure
             alone = by_share.judge(new_X, new_Y, fdr=0.5, against=against)
             assert (alone.flagged == batch.flagged[300:]).all()
@@ -284,6 +284,28 @@ def test_a_level_says_nothing_of_rows_of_the_fit():
     assert (by_level.judge(both_X, both_Y).flagged[:300] == by_level.labels_).all()
     assert not by_level.judge(both_X, both_Y, fdr=0.4).flagged[:300].any()
     assert by_share.judge(X, Y, fdr=0.1).none_passes == "No row is new."
+
+
+def test_rows_more_unusual_than_all_held_out_are_not_called_usual():
+    X, Y = make_table(100)
+    detector = fitted(X, Y).calibrate(X, Y)
+    batch = detector.judge(X[:4] + 0.3, 1 - Y[:4], fdr=0.005)
+    assert not batch.flagged.any() and "too few to tell at this level" in batch.none_passes
+
+
+def test_alerts_that_tie():
+    X, Y = make_table(60)
+    detector = fitted(X, Y)
+    new_X, new_Y = np.repeat(X[:1] + 1, 4, axis=0), np.repeat(1 - Y[:1], 4, axis=0)
+    batch = detector.judge(new_X, new_Y, alerts=2)
+    assert not batch.flagged.any() and batch.decided == "and not 2, because rows tie at the cut"
+    assert detector.judge(new_X, new_Y, alerts=9).decided == "the 4 most unusual rows of this batch"
+
+
+def test_a_tiny_level_takes_no_longer_than_others():
+    """The draws are bounded."""
+    X, Y = make_table(60, n_outputs=1)
+    assert len(MCODE(fdr=1e-9, strengths=[1.0], n_neighbors=0).fit(X, Y).p_values_) == 60
 
 
 def test_why_none_passes_against_the_models():

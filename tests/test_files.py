@@ -43,23 +43,43 @@ def test_permissions_stay(tmp_path):
             stream.write(b"new")
         assert stat.S_IMODE(path.stat().st_mode) == mode
     before = os.umask(0o027)
-    with whole_or_nothing(tmp_path / "new.csv"):
-        pass
-    os.umask(before)
+    try:
+        with whole_or_nothing(tmp_path / "new.csv"):
+            pass
+    finally:
+        os.umask(before)
     assert stat.S_IMODE((tmp_path / "new.csv").stat().st_mode) == 0o640
 
 
 def test_a_long_name(tmp_path):
-    path = tmp_path / ("x" * 250)
-    with whole_or_nothing(path) as stream:
-        stream.write(b"new")
-    assert path.read_bytes() == b"new"
+    for name in ("x" * 250, "日" * 83):
+        with whole_or_nothing(tmp_path / name) as stream:
+            stream.write(b"new")
+        assert (tmp_path / name).read_bytes() == b"new"
+
+
+def test_a_link_to_itself(tmp_path, amiss, records):
+    (tmp_path / "a.csv").symlink_to("b.csv")
+    (tmp_path / "b.csv").symlink_to("a.csv")
+    done = amiss(*FIND, "-o", "a.csv")
+    assert done.code == 2 and "a.csv: this link leads back to itself" in done.err
+
+
+def test_what_is_in_the_file_that_standard_output_is_stays(tmp_path, records):
+    (tmp_path / "log.txt").write_text("precious\n")
+    command = (
+        f"{sys.executable} -c 'from amiss.cli import main; main()' find records.csv --outputs 'tag_*' --id name"
+    )
+    line = f"{command} -o /dev/stdout --output-format csv -q >> log.txt"
+    subprocess.run(["bash", "-c", line], cwd=tmp_path, env=ENVIRONMENT, check=True)
+    lines = (tmp_path / "log.txt").read_text().splitlines()
+    assert lines[0] == "precious" and lines[1].startswith("rank,") and len(lines) == 122
 
 
 def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path, amiss, records):
     os.mkfifo(tmp_path / "pipe.csv")
     read = []
-    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe.csv").read_bytes()))
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe.csv").read_bytes()), daemon=True)
     reader.start()
     done = amiss(*FIND, "-o", "pipe.csv", "-q")
     reader.join(30)
@@ -88,10 +108,13 @@ def test_the_list_of_labels_is_an_input_too(tmp_path, amiss, records):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM there")
-def test_a_run_that_the_system_ends_leaves_nothing(tmp_path, records):
-    """It comes while the list is on its way to the disk."""
+@pytest.mark.parametrize("interrupts", ["SIG_DFL", "SIG_IGN"])
+def test_a_run_that_the_system_ends_leaves_nothing(tmp_path, records, interrupts):
+    """It comes while the list is on its way to the disk; a shell's background ignores Ctrl-C."""
+    handler = "signal.default_int_handler" if interrupts == "SIG_DFL" else "signal.SIG_IGN"
     code = (
         "import os, signal, sys\n"
+        f"signal.signal(signal.SIGINT, {handler})\n"
         "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGTERM)\n"
         "from amiss.cli import main\n"
         "main()"
@@ -106,6 +129,7 @@ def test_a_run_that_the_system_ends_leaves_nothing(tmp_path, records):
     assert (tmp_path / "found.csv").read_bytes() == b"old"
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc there to name an open file by")
 def test_the_folder_is_synced_too(tmp_path, monkeypatch):
     synced = []
     monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(f"/proc/self/fd/{handle}").readlink()))
@@ -154,7 +178,7 @@ def test_a_file_for_a_model_that_was_fitted_to_arrays(tmp_path, amiss):
     )
     table[table.columns[::-1]].to_csv(tmp_path / "turned.csv", index=False)
     done = amiss("score", "m.amiss", "turned.csv")
-    assert done.code == 0 and "60 rows of 60 are the same as rows of the fit" in done.out
+    assert done.code == 0 and "with their score: 60 of 60 rows" in done.out
     table.rename(columns={"x4": "z"}).to_csv(tmp_path / "other.csv", index=False)
     done = amiss("score", "m.amiss", "other.csv")
     assert done.code == 2 and "other.csv" in done.err

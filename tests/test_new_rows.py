@@ -59,13 +59,13 @@ def test_a_row_of_the_fit_keeps_its_score():
     np.testing.assert_array_equal(detector.decision_function(X, Y), detector.decision_scores_)
     batch = detector.judge(X[[17, 3]], Y[[17, 3]])
     assert batch.in_fit.tolist() == [17, 3]
-    assert batch.remarks()[-1] == "2 rows of 2 are the same as rows of the fit and have their score."
+    assert batch.remarks()[-1] == "The same as rows of the fit, and with their score: 2 of 2 rows."
     # Taken for new it would score far less: that must not happen unnoticed, whatever the number of digits.
     assert detector.decision_function(X[[17]] + 1e-9, Y[[17]])[0] < 0.9 * detector.decision_scores_[17]
     for moved in (X[[17]] + 1e-9, X[[17]].astype(np.float32), X[[17]].round(4)):
         batch = detector.judge(moved, Y[[17]])
         assert batch.in_fit.tolist() == [-1] and batch.lookalikes == 1
-        assert "1 row of 1 differ from rows of the fit by rounding at most" in batch.remarks()[-1]
+        assert "The same as rows of the fit but for rounding: 1 of 1 row." in batch.remarks()[-1]
     assert not detector.judge(X[[17]] + 0.1, Y[[17]]).lookalikes  # another row
     assert not detector.judge(X[[17]].round(4), 1 - Y[[17]]).lookalikes
     why = detector.explain(X[[17]], Y[[17]])
@@ -268,6 +268,32 @@ def batch_design(detector, X):
     return detector._encoding.transform(as_inputs(X))
 
 
+def test_what_the_encoding_hides_is_no_rounding():
+    """A column that was constant has no scale, and beyond the highest value all ranks are alike."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), np.full(300, 2024.0), rng.normal(size=300)])
+    Y = (rng.random((300, 2)) < 0.5).astype(float)
+    detector = fitted(X, Y)
+    next_year, far = X[:50].copy(), X[:50].copy()
+    next_year[:, 1] = 2025
+    far[:, 0] = X[:, 0].max() + rng.random(50)
+    for new in (next_year, far):
+        assert detector.judge(new, Y[:50]).lookalikes == 0
+
+
+def test_chance_makes_hardly_any_lookalike():
+    """Rows in a plane lie near one another now and then."""
+
+    def world(n_rows, seed):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n_rows, 2))
+        return X, (X[:, :1] > 0).astype(float)
+
+    detector = MCODE(n_neighbors=5, strengths=[1.0]).fit(*world(3000, 0))
+    told = [detector.judge(*world(1000, seed)).lookalikes for seed in range(1, 21)]
+    assert sum(each > 0 for each in told) <= 1, told
+
+
 def test_the_columns_of_a_fit_without_names_are_known_by_the_names_it_gave_them():
     X, Y = make_table(80)
     detector = fitted(X, Y)
@@ -298,7 +324,12 @@ def test_a_category_never_seen_is_not_the_missing_one_of_a_row_of_the_fit():
     detector = fitted(X, Y)
     new = X.iloc[[5, 5]].copy()
     new.iloc[1, new.columns.get_loc("ward")] = "brand new"
-    assert detector.judge(new, Y[[5, 5]]).in_fit.tolist() == [5, -1]
+    batch = detector.judge(new, Y[[5, 5]])
+    assert batch.in_fit.tolist() == [5, -1] and batch.lookalikes == 0
+    X["bed"] = X["ward"]  # two at once
+    new = X.iloc[[5, 5]].copy()
+    new.iloc[1, [new.columns.get_loc(name) for name in ("ward", "bed")]] = "brand new"
+    assert fitted(X, Y).judge(new, Y[[5, 5]]).in_fit.tolist() == [5, -1]
 
 
 SHIFTS = {
@@ -307,6 +338,7 @@ SHIFTS = {
     "half silent": (lambda t: t.assign(age=t.age.where(np.arange(len(t)) % 2 == 0)), {"age"}),
     "stuck": (lambda t: t.assign(age=40.0), {"age"}),
     "one ward": (lambda t: t.assign(ward="a"), {"ward"}),
+    "a quarter silent": (lambda t: t.assign(age=t.age.where(np.arange(len(t)) % 4 > 0)), {"age"}),
     "both": (lambda t: t.assign(age=t.age + 30, ward="b"), {"age", "ward"}),
     "nothing": (lambda t: t, set()),
 }
@@ -332,7 +364,7 @@ def test_inputs_that_are_distributed_otherwise_are_named(change):
     changed, expected = SHIFTS[change]
     batch = detector.judge(changed(new), Y)
     assert {each.column for each in batch.shifts} == expected
-    if "silent" in change:
+    if change in ("silent", "half silent"):
         (found,) = batch.shifts
         assert found.usually_missing == pytest.approx(0.05, abs=0.02) and found.missing == pytest.approx(
             changed(new).age.isna().mean()

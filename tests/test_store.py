@@ -131,7 +131,7 @@ def test_a_model_without_rows(tmp_path, parameters):
     assert str(again.output_quality_) == str(detector.output_quality_)
     why = again.explain(new_X, new_Y, row=2)
     expected = detector.explain(new_X, new_Y, row=2)
-    rounded = {"observed": 0, "threshold": 0, "rank": 0}
+    rounded = {"observed": 0, "threshold": 0, "rank": 0, "p_value": 0}
     assert why.to_dict() | rounded == expected.to_dict() | rounded
     # No row is in it, nor its fingerprint; that a batch was in the fit is told all the same.
     assert not any("rows." in name or name == "content" for name in header(tmp_path / "m.amiss"))

@@ -34,7 +34,9 @@ class Server:
         job = {"arguments": arguments, "folder": str(folder), "environment": environment}
         assert self._process.stdin is not None and self._process.stdout is not None
         print(json.dumps(job | {"files": [str(path) for path in paths]}), file=self._process.stdin, flush=True)
-        return int(self._process.stdout.readline()), paths[1].read_bytes(), paths[2].read_bytes()
+        code = self._process.stdout.readline()
+        assert code, "the server that forks commands has ended"
+        return int(code), paths[1].read_bytes(), paths[2].read_bytes()
 
     def close(self) -> None:
         self._process.communicate()
@@ -67,12 +69,12 @@ def _become(arguments: list[str], folder: str, environment: dict[str, str], file
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["amiss", *arguments]
-    code: Any = 70  # it broke, and not by an exit
+    code = 70  # it broke, and not by an exit
     try:
         main()
         code = 0
     except SystemExit as exit:
-        code = exit.code or 0
+        code = exit.code if isinstance(exit.code, int) else int(exit.code is not None)
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -161,20 +161,21 @@ class Batch:
         """What a person should know before trusting the scores."""
         said = [self.none_passes] if self.none_passes else []
         said += novelty.remarks(list(self.novelties)) + shift.remarks(list(self.shifts)) + self.drift.remarks()
+        of_all, n_seen = f"of {count(len(self), 'row')}", int((self.in_fit >= 0).sum())
         silent = int((~self.counted.any(axis=1)).sum())
         if silent:
-            said.append(f"{count(silent, 'row')} of {len(self)} show no output, so their score is zero.")
-        n_seen = int((self.in_fit >= 0).sum())
+            said.append(f"Without any output, so with a score of zero: {silent} {of_all}.")
         if self.scored_as_seen:
             said.append(
-                f"About {count(self.scored_as_seen, 'row')} of {len(self)} seem to have been in the fit. The "
-                "models have seen them and the fit's rows were not kept, so their scores may be too low."
+                f"Probably in the fit: about {self.scored_as_seen} {of_all}. The models have seen them and the "
+                "fit's rows were not kept, so their scores may be too low."
             )
         if self.lookalikes:
-            alike = f"{count(self.lookalikes, 'row')} of {len(self)} differ from rows of the fit by rounding"
-            said.append(f"{alike} at most. The models have seen those, so their scores may be too low.")
+            said.append(
+                f"The same as rows of the fit but for rounding: {self.lookalikes} {of_all}. The models have seen "
+                "those, so these scores may be too low."
+            )
         if n_seen:
-            unjudged = "; a level is kept among new rows, so they are not flagged" if self.left_out else ""
-            same = f"{count(n_seen, 'row')} of {len(self)} are the same as rows of the fit"
-            said.append(f"{same} and have their score{unjudged}.")
+            unjudged = " A level is kept among new rows, so these are not flagged." if self.left_out else ""
+            said.append(f"The same as rows of the fit, and with their score: {n_seen} {of_all}.{unjudged}")
         return said

@@ -119,8 +119,13 @@ def refuse_other_order(X: Any, Y: Any) -> None:
     """Two pandas objects with one index in two orders: rows would be put together that do not belong so."""
     if not all(hasattr(each, "iloc") and hasattr(each, "index") for each in (X, Y)):
         return
-    if len(X) == len(Y) and not X.index.equals(Y.index) and set(X.index) == set(Y.index):
-        raise DataError("X and Y have the same index in different orders; say Y.loc[X.index]")
+    if len(X) != len(Y) or X.index.equals(Y.index) or not (X.index.is_unique and Y.index.is_unique):
+        return
+    if set(X.index) == set(Y.index):
+        raise DataError(
+            "X and Y have the same index in different orders; say Y.loc[X.index], or reset the index of both "
+            "if their rows belong together as they are"
+        )
 
 
 def differences(names: Sequence[str], expected: Sequence[str]) -> tuple[list[str], list[str]]:

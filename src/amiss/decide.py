@@ -25,7 +25,8 @@ from amiss.table import Floats, Mask
 
 AUTO_LEVEL = 0.2  # of contamination="auto"
 DRAWS, ENOUGH_DRAWN = 5, 20_000  # tables of drawn outputs: at least so many, and so many rows in all
-MOST_DRAWN = 200_000_000  # outputs in all
+MOST_DRAWN, MOST_ROWS = 200_000_000, 5_000_000  # outputs and rows in all
+ENOUGH_AT_ONCE = 100_000  # outputs
 DRAWS_AT_LEVEL = 2  # divided by the level: a single row among N passes if its p-value is below level/N
 
 
@@ -116,10 +117,16 @@ def drawn_scores(scorer: Scorer, log_odds: Floats, Y: Floats, weights: Floats, s
     rng = np.random.default_rng(seed)
     chance, missing = expit(log_odds), np.isnan(Y)
     wanted = max(-(-ENOUGH_DRAWN // len(Y)), int(np.ceil(DRAWS_AT_LEVEL / level)))
-    draws = max(DRAWS, min(wanted, MOST_DRAWN // Y.size))
+    draws = max(DRAWS, min(wanted, MOST_DRAWN // Y.size, MOST_ROWS // len(Y)))
     found = np.empty((draws, len(Y)))
-    for number in range(draws):
-        drawn = (rng.random(Y.shape) < chance).astype(np.float64)
-        drawn[missing] = np.nan
-        found[number] = scores(scorer.parts(log_odds, drawn, weights))
-    return np.sort(found.ravel())
+    at_once = max(1, ENOUGH_AT_ONCE // Y.size)  # a small table is drawn several times in a step
+    for first in range(0, draws, at_once):
+        times = min(at_once, draws - first)
+        drawn = (rng.random((times, *Y.shape)) < chance).astype(np.float64)
+        drawn[:, missing] = np.nan
+        many = np.tile(log_odds, (times, 1)), drawn.reshape(-1, Y.shape[1])
+        parts = scorer.parts(*many, weights if weights.ndim == 1 else np.tile(weights, (times, 1)))
+        found[first : first + times] = scores(parts).reshape(times, len(Y))
+    in_order = found.ravel()
+    in_order.sort()
+    return in_order

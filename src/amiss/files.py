@@ -26,7 +26,9 @@ def refuse_bad_place(path: Path, inputs: tuple[str, ...] = (), pipes: bool = Fal
         return
     if not path.absolute().parent.is_dir():
         raise DataError(f"{path}: there is no such folder; make it first")
-    if any(each != "-" and Path(each).resolve() == path.resolve() for each in inputs):
+    if path.is_symlink() and os.path.realpath(path) == str(path.absolute()):
+        raise DataError(f"{path}: this link leads back to itself; choose another name")
+    if any(each != "-" and os.path.realpath(each) == os.path.realpath(path) for each in inputs):
         raise DataError(f"{path}: this is an input file; choose another name")
     handle, temporary = _temporary(path)
     os.close(handle)
@@ -34,14 +36,15 @@ def refuse_bad_place(path: Path, inputs: tuple[str, ...] = (), pipes: bool = Fal
 
 
 def is_special(path: Path) -> bool:
-    """A pipe, a terminal, a device: nothing that may be replaced by a file."""
-    return path.exists() and not path.is_file()
+    """A pipe, a terminal, a device, a file that is open already: nothing that may be replaced by a file."""
+    is_open = str(path.absolute()).startswith(("/dev/std", "/dev/fd/", "/proc/"))
+    return path.exists() and (is_open or not path.is_file())
 
 
 def _temporary(path: Path) -> tuple[int, str]:
     target = Path(os.path.realpath(path))
     with _named(path):
-        return tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+        return tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
 
 
 @contextmanager
@@ -63,7 +66,7 @@ def whole_or_nothing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]
     A link is followed. Into a pipe or a device it is written as it comes.
     """
     if is_special(path):
-        with _named(path), path.open("wb") as stream:
+        with _named(path), path.open("ab") as stream:  # what is there already stays
             yield stream
         return
     target = Path(os.path.realpath(path))

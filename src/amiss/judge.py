@@ -13,7 +13,7 @@ from functools import cached_property
 from numbers import Integral
 
 import numpy as np
-from scipy.stats import binom
+from scipy.stats import betabinom, binom
 
 from amiss.batch import Batch, CutBy, Drift
 from amiss.calibration import Calibration, ErrorLevels
@@ -31,7 +31,7 @@ from amiss.design import Encoding
 from amiss.errors import DataError
 from amiss.explain import Trained
 from amiss.model import rho
-from amiss.novelty import novelties
+from amiss.novelty import familiar, novelties
 from amiss.scorer import Scorer
 from amiss.scores import scores
 from amiss.shift import shifts
@@ -40,6 +40,8 @@ from amiss.text import count, percent
 
 NO_TWIN = np.uint64(0x9E3779B97F4A7C15)  # turns a fingerprint into one that no row of the fit has
 TOO_OFTEN = 0.001  # so rarely do as many rows of a batch pass the filter that were not in the fit
+TOO_NEAR = 0.01  # so rarely are as many rows near ones of the fit by nature
+MOST_COMPARED = 2000  # rows of a batch, for how near they are to rows of the fit
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,10 @@ class Judge:
         """Fingerprints of rows, by the category numbers of the fit."""
         known = self.encoding.matched(inputs)
         found = contents(known.values, outputs.values, self.seed)
+        unknown = np.zeros(len(found), dtype=bool)
         for column in known.levels:  # a category never seen is no missing one
-            found[np.isnan(known.column(column)) & ~np.isnan(inputs.column(column))] ^= NO_TWIN
-        return found
+            unknown |= np.isnan(known.column(column)) & ~np.isnan(inputs.column(column))
+        return np.where(unknown, found ^ NO_TWIN, found)
 
     def twins(self, content: Fingerprints) -> Rows:
         """The row of the fit that each row of this content is the same as; -1 if it is none, or not known."""
@@ -125,14 +128,21 @@ class Judge:
 
     def lookalikes(self, rows: Scored) -> int:
         """How many new rows differ from one of the fit by rounding, if that is more than lie so near by nature."""
-        new = np.flatnonzero(rows.twins < 0)
-        if self.trained is None or not len(new):
+        if self.trained is None:
             return 0
+        new = np.flatnonzero((rows.twins < 0) & familiar(self.encoding, rows.inputs))
+        if not len(new):
+            return 0
+        some = new[np.unique(np.linspace(0, len(new) - 1, min(MOST_COMPARED, len(new))).astype(np.intp))]
         known = self.trained.rows.lookalikes
-        alike = int(known.among(rows.design[new], rows.Y[new]).sum())
-        if not alike or binom.sf(alike - 1, len(new), known.usual_share()) > TOO_OFTEN:
+        alike = int(known.among(rows.design[some], rows.Y[some]).sum())
+        if not alike:
             return 0
-        return alike
+        by_nature, compared = known.by_nature
+        # How many would be by nature; their share is known as far as rows of the fit tell.
+        if betabinom.sf(alike - 1, len(some), by_nature + 0.5, compared - by_nature + 0.5) > TOO_NEAR:
+            return 0
+        return round(alike * len(new) / len(some))
 
     def scored(self, inputs: Table, outputs: Table) -> Scored:
         """New rows and what makes their scores."""
@@ -171,7 +181,10 @@ class Judge:
             return self._kept_level(rows, level, p, against)
         if alerts is not None:
             threshold = threshold_for_count(found, alerts)
-            by, said = "alerts", f"the {count(min(alerts, len(found)), 'most unusual row')} of this batch"
+            by, n_above = "alerts", int((found > threshold).sum())
+            said = f"the {count(n_above, 'most unusual row')} of this batch"
+            if n_above < min(alerts, len(found)):
+                said = f"and not {alerts}, because rows tie at the cut"
         elif rate is not None and calibration is not None:
             threshold, above = threshold_for_new(calibration.scores, rate)
             by, said = "rate", f"which {above} of {count(len(calibration), 'row')} held out of the fit exceed"
@@ -212,14 +225,14 @@ class Judge:
             return "No row is new."
         if by_models:
             return "Too few rows are more unusual than outputs drawn from the models to tell them from chance."
-        if p.min() > level:
-            return "No row is more unusual than rows like the fit's are by chance."
         if self.calibration is not None and p.min() * (len(self.calibration) + 1) < 1.5:
             needed = int(np.ceil(len(p) / level / max(1, int((p == p.min()).sum()))))
             return (
                 f"Some rows are more unusual than all {len(self.calibration)} held out of the fit, but that is "
                 f"too few to tell at this level: it takes about {needed}."
             )
+        if p.min() > level:
+            return "No row is more unusual than rows like the fit's are by chance."
         return (
             "Too few rows are more unusual than those held out of the fit. If as large a share of those is wrong, "
             "fit to rows you trust, or compare with the models instead."

@@ -12,10 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from amiss.design import Encoding
-from amiss.table import Floats, Rows, Table
+from amiss.table import Floats, Mask, Rows, Table
 from amiss.text import count, printable
 
 MOST_NAMED = 5
+ROUNDING = 1e-3  # of what the fit's values lie apart
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,23 @@ def remarks(found: list[Novelty]) -> list[str]:
     if len(found) > MOST_NAMED:
         said.append(f"And {count(len(found) - MOST_NAMED, 'more finding')} of this kind.")
     return said
+
+
+def familiar(encoding: Encoding, table: Table) -> Mask:
+    """Rows all of whose values lie among those of the fit: the encoding hides how far others are off."""
+    values = table.values
+    with np.errstate(over="ignore"):
+        slack = ROUNDING * (encoding.high - encoding.low)
+        low, high = encoding.low - slack, encoding.high + slack
+    result = np.ones(len(table), dtype=bool)
+    if sparse.issparse(values):
+        beyond = (values.data < low[values.indices]) | (values.data > high[values.indices])
+        result[np.repeat(np.arange(len(table)), np.diff(values.indptr))[beyond]] = False
+    else:
+        result &= ~((values < low) | (values > high)).any(axis=1)
+    for each in _new_levels(encoding, table):
+        result[each.rows] = False
+    return result
 
 
 def _new_levels(encoding: Encoding, table: Table) -> list[Novelty]:

@@ -90,6 +90,8 @@ class _Terminated:
 
     def __call__(self, *_: object) -> None:
         self.called = True
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
+            raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
 
 

@@ -88,7 +88,7 @@ def _print(detector: MCODE, data: Dataset, target: Target | None, options: dict[
         click.echo(f"Score: {detector.choice_.why}.", err=True)
     if not to_stdout:
         click.echo(terminal.summary(detector, data))
-        click.echo(terminal.top_table(rows, int(detector.labels_.sum())))
+        click.echo(terminal.top_table(rows, detector.decision_scores_, detector.labels_ == 1))
     if options["quality"]:
         click.echo(terminal.quality_table(detector), err=to_stdout)
     if target is not None and not to_stdout:

@@ -94,12 +94,18 @@ def _said(detector: MCODE, data: Dataset, path: Path, options: dict[str, Any]) -
         lines.append(
             listing("Inputs read as categories", [data.input_names[column] for column in sorted(data.X.levels)])
         )
+    by_level = options["fdr"] is not None or options["rate"] == "auto"
     if detector.calibration_ is None:
         reason = "the threshold is that of rows of the fit; new rows score a little higher."
+        if by_level:
+            reason = "new rows are compared with outputs drawn from the models."
         lines.append(wrapped(f"Not calibrated: {reason}"))
-    elif options["fdr"] is None and options["rate"] != "auto":
+    elif not by_level:
         above = int((detector.calibration_.scores > detector.threshold_).sum())
         share = f"{above} of {count(len(detector.calibration_), 'row')} held out of the fit"
-        lines.append(f"New rows are flagged above a score of {detector.threshold_:.4g}, as {share} would be.")
+        about = "about " if options["without_rows"] else ""  # the file has it rounded
+        lines.append(
+            f"New rows are flagged above a score of {about}{detector.threshold_:.4g}, as {share} would be."
+        )
     lines.append(f"To score other rows: amiss score {path} FILE")
     return "\n".join(lines)

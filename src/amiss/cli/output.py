@@ -141,7 +141,16 @@ def _write_parquet(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.Table.from_pylist([_flat(row, n_reasons) for row in rows]), stream)
+    table = pa.Table.from_pylist([_flat(row, n_reasons) for row in rows])
+    for position, name in enumerate(table.column_names):
+        if pa.types.is_null(
+            table.column(name).type
+        ):  # no batch of a series may be of another type than the others
+            kind = pa.string() if name.startswith("output_") else pa.float64()
+            if name.startswith(("observed_", "in_fit", "line")):
+                kind = pa.int64()
+            table = table.set_column(position, name, table.column(name).cast(kind))
+    pq.write_table(table, stream)
 
 
 @contextmanager

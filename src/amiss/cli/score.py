@@ -113,7 +113,7 @@ def _print(
         return
     click.echo(_summary(batch, data), err=to_stdout)
     if not to_stdout:
-        click.echo(terminal.top_table(rows, int(batch.flagged.sum())))
+        click.echo(terminal.top_table(rows, batch.scores, batch.flagged))
     if options["drift"]:
         click.echo("\n" + _drift_table(batch), err=to_stdout)
     if target is not None and not to_stdout:
@@ -129,14 +129,16 @@ def _summary(batch: Batch, data: Dataset) -> str:
     if batch.by == "fdr":
         first += f" {batch.decided}."
     elif batch.by == "alerts":
-        first += f", {batch.decided}." if n_flagged else ": no row is more unusual than others."
+        first += f", {batch.decided}."
     elif n_flagged:
         first += f", with a score above {batch.threshold:.4g}, {batch.decided}."
     else:
         first += f": no score is above {batch.threshold:.4g}, {batch.decided}."
-    expected = batch.expected_by_chance
-    if expected is not None and batch.by != "fdr":
+    expected, new = batch.expected_by_chance, batch.in_fit < 0
+    if expected is not None and batch.by != "fdr" and new.any():
         about = f"{expected:.1f}" if expected < 9.95 else f"{expected:.0f}"
+        if not new.all():
+            first += f" Of the {count(int(new.sum()), 'new row')} it is {int(batch.flagged[new].sum())}."
         first += f" If all were like the rows held out of the fit, about {about} would score as high by chance."
     return "\n".join(map(wrapped, [first, *batch.remarks()]))
 

@@ -15,6 +15,7 @@ from amiss.detector import MCODE
 from amiss.parameters import level_of
 from amiss.ranking import RankedRow, Reason
 from amiss.report.summary import remarks
+from amiss.table import Floats, Mask
 from amiss.text import count, percent, printable, probability, six_digits
 
 LONGEST_ID = 24
@@ -53,8 +54,8 @@ def _flagged(detector: MCODE) -> str:
     return f"{n_flagged} flagged, with a score above {detector.threshold_:.4g}{by_level}"
 
 
-def top_table(rows: list[RankedRow], n_flagged: int | None = None) -> str:
-    """The most unusual rows, one line each, cut to the width of the terminal; how many more are flagged."""
+def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask | None = None) -> str:
+    """The most unusual rows, one line each, cut to the width of the terminal; how many more are flagged of all."""
     if not rows:
         return ""
     with_ids = rows[0].id is not None
@@ -68,9 +69,11 @@ def top_table(rows: list[RankedRow], n_flagged: int | None = None) -> str:
             for column, (cell, width) in enumerate(zip(line[:-1], widths, strict=True))
         ]
         text.append(_cut("  ".join([*cells, line[-1]])))
-    more = 0 if n_flagged is None else n_flagged - sum(row.flagged for row in rows)
-    if more:
-        text.append(f"{count(more, 'more row')} flagged: --top {len(rows) + more} shows them, -o lists all.")
+    if scores is not None and flagged is not None:
+        ranks = np.flatnonzero(flagged[np.argsort(-scores, kind="stable")]) + 1
+        more = ranks[ranks > len(rows)]
+        if len(more):
+            text.append(f"{count(len(more), 'more row')} flagged: up to --top {more[-1]}, or in the list (-o).")
     return "\n" + "\n".join([*text, LEGEND])
 
 
