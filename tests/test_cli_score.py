@@ -6,12 +6,14 @@ import csv
 import io
 import json
 import stat
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from conftest import make_table
+from conftest import ENVIRONMENT, make_table
 from files import written
 
 import amiss as package
@@ -284,3 +286,12 @@ def test_lists_of_all_models_have_the_same_columns_in_parquet(tmp_path, model, a
         assert amiss("score", name, "new.csv", "-o", "t.parquet").code == 0
         kinds.append({field.name: str(field.type) for field in pq.read_schema(tmp_path / "t.parquet")})
     assert kinds[0] == kinds[1] and kinds[0]["p_value_1"] == "double" and kinds[0]["in_fit"] == "int64"
+
+
+def test_the_summary_comes_though_the_reader_of_the_list_leaves(tmp_path, model):
+    command = f"{sys.executable} -c 'from amiss.cli import main; main()' score m.amiss new.csv -o - | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stdout.startswith("rank,") and done.stderr.startswith("40 rows: ")

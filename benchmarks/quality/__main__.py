@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 
 from amiss import MCODE, Dataset
 from amiss.evaluate import atpar, inject
-from amiss.evidence import Evidence
+from amiss.evidence import Evidence, neighborhood
 from amiss.model import combined_log_odds, errors, log_rho
 from amiss.reproduce.paper import TABLE, load
 from amiss.table import Floats
@@ -57,7 +57,7 @@ def own(formula: Callable[[Floats, Floats], Floats]) -> Score:
 
 def _terms(detector: MCODE, evidence: Evidence, crossfit: float) -> tuple[Floats, Floats]:
     log_odds = combined_log_odds(evidence.fit, crossfit)
-    near = detector._found(evidence)[1]
+    near = neighborhood(detector, evidence)[1]
     wrong = errors(log_odds, evidence.Y)
     return -log_rho(log_odds, evidence.Y), 1 / local_weights(wrong, ~np.isnan(evidence.Y), near)
 
@@ -97,6 +97,7 @@ FITS: dict[str, dict[str, Any]] = {
     "n_neighbors=30": {"n_neighbors": 30},
 }
 SCORES: dict[str, Score] = {
+    "n_neighbors=0, as in models without rows": other("flip", n_neighbors=0),
     "crossfit=False": other("flip", crossfit=False),
     "crossfit='half'": other("flip", crossfit="half"),
     "crossfit=True": other("flip", crossfit=True),

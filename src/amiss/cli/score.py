@@ -87,10 +87,13 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
     n_reasons = min(options["reasons"], len(detector.output_names_))
     rows = list(ranked_batch(detector, batch, data, n_reasons, None if target is not None else top))
+    in_a_pipe = target is not None and target.is_stdout
     with readers_may_leave():
+        if in_a_pipe and not options["quiet"]:  # whose reader may leave
+            _print(batch, data, rows[:top], target, options)
         if target is not None:
             output.write(target, iter(rows), n_reasons)
-        if not options["quiet"]:
+        if not in_a_pipe and not options["quiet"]:
             _print(batch, data, rows[:top], target, options)
 
 
