@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 COVERING := $(addprefix tests/test_,read_arff.py read_binary.py read_corners.py read_delimited.py read_select.py \
-	store.py new_rows.py decide.py calibration.py weights_and_scores.py flip.py dataset.py degenerate.py explain.py)
+	store.py new_rows.py decide.py calibration.py weights_and_scores.py flip.py dataset.py degenerate.py explain.py \
+	files.py ranks.py)
 
 .PHONY: demo test lint browser proofs coverage mutants clean
 
