@@ -95,5 +95,5 @@ def _spread(design: Matrix) -> float:
     """The variances of all columns together."""
     n_rows = max(1, design.shape[0])
     mean = np.ravel(np.asarray(design.sum(axis=0))) / n_rows
-    squares = (design.multiply(design) if sparse.issparse(design) else design**2).sum()
-    return max(0.0, float(squares) / n_rows - float(mean @ mean))
+    cells = design.data if sparse.issparse(design) else np.ravel(design)
+    return max(0.0, float(cells @ cells) / n_rows - float(mean @ mean))
