@@ -528,3 +528,25 @@ def test_samples_of_old_formats(sample):
 def test_there_is_a_sample_of_every_format():
     formats = {json.loads(header(path)["__metadata__"]["amiss"])["format"] for path in SAMPLES.glob("*.amiss")}
     assert formats == set(range(1, store.FORMAT + 1))
+
+
+def test_a_nan_that_signals_is_a_nan(model):
+    """Arithmetic warns of it; fuzzing found that."""
+    rewritten(model, change_arrays=lambda arrays: arrays["encoding.low"].view(np.uint64).fill(0x7FF0000000000001))
+    X, Y = make_table(20, seed=4)
+    assert np.isfinite(amiss.load(model).judge(X, Y).scores).all()
+
+
+def test_a_thin_table_has_no_ranks(tmp_path):
+    X = np.where(np.random.default_rng(0).random((60, 30)) < 0.05, 1.0, 0.0)
+    path = tmp_path / "m.amiss"
+    fitted(X, make_table(60)[1]).save(path)
+
+    def ranked(arrays):
+        arrays["encoding.knot_counts"][0] = 1
+        arrays["encoding.knots"], arrays["encoding.ranks"] = np.zeros(1), np.zeros(1)
+
+    amiss.load(path).judge(X[:3], make_table(3)[1])
+    rewritten(path, change_arrays=ranked)
+    with pytest.raises(DataError, match="damaged or altered"):
+        amiss.load(path)

@@ -56,7 +56,7 @@ def remarks(found: list[Novelty]) -> list[str]:
 def familiar(encoding: Encoding, table: Table) -> Mask:
     """Rows all of whose values lie among those of the fit: the encoding hides how far others are off."""
     values = table.values
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         slack = ROUNDING * (encoding.high - encoding.low)
         low, high = encoding.low - slack, encoding.high + slack
     result = np.ones(len(table), dtype=bool)
@@ -83,7 +83,7 @@ def _new_levels(encoding: Encoding, table: Table) -> list[Novelty]:
 
 
 def _off_scale(encoding: Encoding, table: Table) -> list[Novelty]:
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         spread = encoding.high - encoding.low
         lowest, highest = encoding.low - spread, encoding.high + spread
     found = []

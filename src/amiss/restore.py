@@ -171,6 +171,9 @@ def _restored_encoding(detector: MCODE, shelf: Shelf) -> Encoding:
     if len(set(indicated)) < len(indicated):
         raise Unfit("columns")
     n_columns = count_encoded(len(names), levels, indicated)
+    stored_sparse, ranks = shelf.value("sparse", bool), _restored_ranks(shelf, n_columns)
+    if stored_sparse and ranks.counts.any():  # among mostly zeros nothing is ranked
+        raise Unfit("ranks")
     return Encoding(
         names=names,
         levels=levels,
@@ -179,12 +182,12 @@ def _restored_encoding(detector: MCODE, shelf: Shelf) -> Encoding:
         high=shelf.cells("encoding.high", len(names), missing=True),
         indicated=indicated,
         scaling=detector.scaling,
-        stored_sparse=shelf.value("sparse", bool),
+        stored_sparse=stored_sparse,
         counts=shelf.mask("encoding.counts", n_columns),
         unit=at_least(SMALLEST, shelf.cells("encoding.unit", n_columns)),
         centre=shelf.floats("encoding.centre", n_columns),
         scale=shelf.floats("encoding.scale", n_columns),
-        ranks=_restored_ranks(shelf, n_columns),
+        ranks=ranks,
     )
 
 
