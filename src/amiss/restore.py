@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from amiss import store
 from amiss.calibration import Calibration, ErrorLevels
@@ -27,7 +26,7 @@ from amiss.ranks import Ranks
 from amiss.scorer import TrainingRows
 from amiss.scores import SCORES
 from amiss.shelf import Shelf, Unfit, at_least
-from amiss.table import Floats, Matrix
+from amiss.table import Floats, Matrix, sparse_matrix
 
 if TYPE_CHECKING:
     from amiss.detector import MCODE
@@ -262,9 +261,7 @@ def _restored_design(detector: MCODE, shelf: Shelf, n_rows: int, n_columns: int)
     wide = "I32" if len(data) <= LARGEST_INT32 else "I64"
     indices = shelf.array("rows.design.indices", wide, len(data))
     indptr = shelf.array("rows.design.indptr", wide, n_rows + 1)
-    design = sparse.csr_array((data, indices, indptr), shape=(n_rows, n_columns))
-    design.check_format(full_check=True)
-    return design
+    return sparse_matrix(data, indices, indptr, (n_rows, n_columns))
 
 
 def _restored_folds(shelf: Shelf, n_rows: int, n_columns: int, n_outputs: int) -> FoldModels | None:

@@ -19,7 +19,7 @@ from scipy import sparse
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import TRAP, Source, unpacks_to_too_much
-from amiss.table import Matrix, Table
+from amiss.table import Matrix, Table, sparse_matrix
 
 CSR_FIELDS = ("data", "indices", "indptr", "shape")
 KNOWN = {"X", "Y", *(f"{name}_{field}" for name in "XY" for field in CSR_FIELDS)}
@@ -104,8 +104,7 @@ def _matrix(arrays: dict[str, Any], name: str, source: Source) -> Matrix:
         source.refuse(f"there is no array {name}; write the file with numpy.savez(X=…, Y=…)")
     data, indices, indptr, shape = (arrays[f"{name}_{field}"] for field in CSR_FIELDS)
     try:
-        matrix = sparse.csr_array((data.astype(float), indices, indptr), shape=tuple(map(int, shape)))
-        matrix.check_format(full_check=True)
+        matrix = sparse_matrix(data.astype(float), indices, indptr, tuple(map(int, shape)))
     except (ValueError, TypeError, IndexError):
         source.refuse(f"{name}_data, {name}_indices, {name}_indptr and {name}_shape do not make a CSR matrix")
     matrix.sum_duplicates()
