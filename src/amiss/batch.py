@@ -15,11 +15,10 @@ from amiss.calibration import Calibration, ErrorLevels
 from amiss.novelty import Novelty
 from amiss.shift import Shift
 from amiss.table import Floats, Mask, Rows
-from amiss.text import count, joined, percent, printable, six_digits
+from amiss.text import count, first_few, percent, printable, six_digits
 
 CHANCE = 0.01  # of calling an output drifted, among all of them, in a batch like the fit
 WHOLE_ERRORS = 3.0  # more or fewer than usual: below that a mean of a few rows tells nothing
-MOST_NAMED = 5
 
 CutBy = Literal["threshold", "rate", "alerts", "fdr"]
 
@@ -73,13 +72,11 @@ class Drift:
         if not len(which):
             return []
         said = [
-            f"{printable(self.name[i])} {percent(self.found[i])} (usually {percent(self.usual[i])})"
-            for i in which[:MOST_NAMED]
+            f"{printable(self.name[i])} {percent(self.found[i])} (usually {percent(self.usual[i])})" for i in which
         ]
-        more = f" and {len(which) - MOST_NAMED} more" if len(which) > MOST_NAMED else ""
         return [
             "Outputs that go with the rest of a row worse or better than usual, by their mean error: "
-            f"{joined(said)}{more}."
+            f"{first_few(said)}."
         ]
 
 

@@ -14,11 +14,10 @@ import numpy as np
 
 from amiss.design import Encoding
 from amiss.table import Floats, Table
-from amiss.text import joined, percent, printable, six_digits
+from amiss.text import first_few, percent, printable, six_digits
 
 CHANCE = 0.01  # of naming an input, among all of them, in a batch like the fit
 LEAST = 0.15  # of a distance that is worth naming
-MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,7 @@ def remarks(found: list[Shift]) -> list[str]:
     """A sentence on those that differ most."""
     if not found:
         return []
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    named = joined([str(each) for each in found[:MOST_NAMED]])
-    return [f"Inputs that are distributed otherwise than in the fit: {named}{more}."]
+    return [f"Inputs that are distributed otherwise than in the fit: {first_few([str(each) for each in found])}."]
 
 
 def _distances(encoding: Encoding, values: Floats) -> Floats:

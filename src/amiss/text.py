@@ -93,3 +93,11 @@ def joined(items: Sequence[str]) -> str:
     ('a', 'a, b and c')
     """
     return " and ".join([", ".join(items[:-1]), *items[-1:]] if len(items) > 1 else items)
+
+
+def first_few(items: Sequence[str], most: int = 5) -> str:
+    """
+    >>> first_few(["a", "b"]), first_few(["a", "b", "c", "d"], 2)
+    ('a and b', 'a and b and 2 more')
+    """
+    return joined(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")

@@ -143,9 +143,8 @@ def _write_parquet(stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int)
 
     table = pa.Table.from_pylist([_flat(row, n_reasons) for row in rows])
     for position, name in enumerate(table.column_names):
-        if pa.types.is_null(
-            table.column(name).type
-        ):  # no batch of a series may be of another type than the others
+        # A column that is empty in one batch must have the type it has in others.
+        if pa.types.is_null(table.column(name).type):
             kind = pa.string() if name.startswith("output_") else pa.float64()
             if name.startswith(("observed_", "in_fit", "line")):
                 kind = pa.int64()
