@@ -18,7 +18,7 @@ test: $(VENV)/.dev browser  ## set up, then run the tests
 	$(BIN)/pytest -n 2 --dist loadfile
 
 browser: $(VENV)/.dev  ## the tests look at the report in a real browser
-	@BIN=$(BIN) sh tests/install_browser.sh
+	@BIN=$(BIN) sh tests/support/install_browser.sh
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

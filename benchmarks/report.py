@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from amiss import MCODE
-from amiss.report import write_report
+from amiss.output.report import write_report
 
 
 def main() -> None:

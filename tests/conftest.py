@@ -7,43 +7,17 @@ import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
-import warm
-from files import written
 from hypothesis import settings
-
-from amiss import MCODE
+from support import commands as warm
+from support.files import written
+from support.tables import ENVIRONMENT, make_table
 
 settings.register_profile("no clock", deadline=None)
 settings.load_profile("no clock")
 
-ENVIRONMENT = {**os.environ, "COLUMNS": "110"}
 PAPER_DATA = Path(__file__).parents[2] / "shared" / "data"
-
-
-def make_table(n_rows=240, n_inputs=5, n_outputs=4, seed=0):
-    """Outputs that depend on the inputs and on one another, with some noise."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, n_inputs))
-    signal = X @ rng.normal(size=(n_inputs, n_outputs))
-    signal[:, 1:] += signal[:, :1]
-    Y = (signal + 0.7 * rng.normal(size=signal.shape) > 0).astype(float)
-    return X, Y
-
-
-SCORES = ("prod", "rw", "lrw", "flip")
-
-
-def fitted(X, Y, **parameters):
-    return MCODE(**{"n_neighbors": 30, **parameters}).fit(X, Y)
-
-
-def frame(X, Y):
-    """The same table as two data frames with names."""
-    inputs = pd.DataFrame(X, columns=[f"in{i}" for i in range(X.shape[1])])
-    return inputs, pd.DataFrame(Y, columns=[f"tag{i}" for i in range(Y.shape[1])])
 
 
 @pytest.fixture

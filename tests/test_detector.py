@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import SCORES, fitted, frame, make_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import LinearSVC
+from support.tables import SCORES, fitted, frame, make_table
 
 from amiss.errors import DataError
 

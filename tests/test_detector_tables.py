@@ -7,8 +7,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from conftest import SCORES, fitted, frame, make_table
 from scipy import sparse
+from support.tables import SCORES, fitted, frame, make_table
 
 import amiss
 from amiss.errors import DataError

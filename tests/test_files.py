@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import ENVIRONMENT, fitted, make_table
+from support.tables import ENVIRONMENT, fitted, make_table
 
 from amiss import DataError
 from amiss.files import whole_or_nothing

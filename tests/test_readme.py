@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ENVIRONMENT
+from support.tables import ENVIRONMENT
 
 README = Path(__file__).parents[1] / "README.md"
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")

@@ -17,12 +17,12 @@ import numpy as np
 from scipy.special import logsumexp
 
 from amiss import MCODE, Dataset
-from amiss.evaluate import atpar, inject
-from amiss.evidence import Evidence, neighborhood
-from amiss.model import combined_log_odds, errors, log_rho
-from amiss.reproduce.paper import TABLE, load
-from amiss.table import Floats
-from amiss.weights import PRIOR_ERRORS, PRIOR_ROWS, local_weights
+from amiss.arrays import Floats
+from amiss.evaluation import atpar, inject
+from amiss.models.fitting import Evidence, neighborhood
+from amiss.models.projection import combined_log_odds, errors, log_rho
+from amiss.paper.table2 import TABLE, load
+from amiss.scoring.weights import PRIOR_ERRORS, PRIOR_ROWS, local_weights
 
 FIRST_SEED = 1000
 Score = Callable[[MCODE, Evidence], Floats]

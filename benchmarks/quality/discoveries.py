@@ -29,9 +29,10 @@ from typing import Any, Literal
 import numpy as np
 
 from amiss import MCODE
-from amiss.decide import discoveries
-from amiss.evaluate import inject
-from amiss.table import Floats, Mask, Table
+from amiss.arrays import Floats, Mask
+from amiss.data.table import Table
+from amiss.decisions.thresholds import discoveries
+from amiss.evaluation import inject
 from benchmarks.quality.naming import table
 
 LEVELS = (0.05, 0.1, 0.2)

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from amiss import MCODE
-from amiss.dataset import Dataset
-from amiss.digits import tagged_digits
-from amiss.evaluate import inject
-from amiss.reproduce.paper import load
-from amiss.table import Floats
+from amiss.arrays import Floats
+from amiss.data.dataset import Dataset
+from amiss.evaluation import inject
+from amiss.evaluation.digits import tagged_digits
+from amiss.paper.table2 import load
 
 ONE_OUTPUT = 1e-9  # at least one is flipped
 WAYS = ("named first", "change alone", "largest share", "least probable")

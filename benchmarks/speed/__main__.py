@@ -26,13 +26,13 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.neighbors import NearestNeighbors
 
 import amiss
-from amiss.approximate_neighbors import ApproximateRows
-from amiss.design import joint
-from amiss.folds import Folds, stratified_folds
-from amiss.neighbors import NearestRows
-from amiss.parameters import STRENGTHS
-from amiss.scores import Score
-from amiss.table import Floats, Matrix
+from amiss.arrays import Floats, Matrix
+from amiss.encoding.joint import joint
+from amiss.models.folds import Folds, stratified_folds
+from amiss.scoring.approximate_neighbors import ApproximateRows
+from amiss.scoring.neighbors import NearestRows
+from amiss.scoring.rules import Score
+from amiss.settings import STRENGTHS
 from benchmarks.speed.fitting import Fitted, fit, fitted, loaded
 
 SCORES: tuple[Score, ...] = ("rw", "lrw", "flip")

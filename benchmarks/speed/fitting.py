@@ -15,12 +15,14 @@ import numpy as np
 from scipy import sparse
 
 import amiss
-from amiss.design import fit_encoding, visible_outputs
-from amiss.folds import stratified_folds
-from amiss.model import Fit, fit_logistic
-from amiss.parameters import STRENGTHS
-from amiss.rows import SharedRows
-from amiss.table import Floats, Matrix
+from amiss.arrays import Floats, Matrix
+from amiss.encoding.encoder import fit_encoding
+from amiss.models.conditional import Fit
+from amiss.models.folds import stratified_folds
+from amiss.models.logistic.blocks import SharedRows
+from amiss.models.logistic.fit import fit_logistic
+from amiss.models.parents import visible_outputs
+from amiss.settings import STRENGTHS
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from amiss.dataset import Dataset
+    from amiss.data.dataset import Dataset
+    from amiss.data.table import Table
     from amiss.detector import MCODE, load
     from amiss.errors import DataError
-    from amiss.explanation import Explanation
+    from amiss.explanations.explanation import Explanation
     from amiss.readers import read
-    from amiss.table import Table
 
 __version__ = "0.1.0"
 __all__ = ["MCODE", "DataError", "Dataset", "Explanation", "Table", "load", "read"]
@@ -24,9 +24,9 @@ __all__ = ["MCODE", "DataError", "Dataset", "Explanation", "Table", "load", "rea
 _HOMES = {
     "MCODE": "amiss.detector",
     "DataError": "amiss.errors",
-    "Dataset": "amiss.dataset",
-    "Explanation": "amiss.explanation",
-    "Table": "amiss.table",
+    "Dataset": "amiss.data.dataset",
+    "Explanation": "amiss.explanations.explanation",
+    "Table": "amiss.data.table",
     "load": "amiss.detector",
     "read": "amiss.readers",
 }

@@ -13,15 +13,14 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from amiss import evidence as gathering
-from amiss import restore, state
-from amiss.approximate_neighbors import Search
-from amiss.batch import Batch
-from amiss.calibration import FEWEST_ROWS, Calibration, ErrorLevels, held_out
-from amiss.canonical import copied
-from amiss.convert import are_label_lists
-from amiss.dataset import as_inputs, as_outputs, matched, refuse_other_order, refuse_unequal_lengths
-from amiss.decide import (
+from amiss.arrays import Floats, Mask, Matrix
+from amiss.data.alignment import matched, refuse_other_order, refuse_unequal_lengths
+from amiss.data.convert import are_label_lists
+from amiss.data.fingerprints import copied
+from amiss.data.table import Table
+from amiss.data.validation import as_inputs, as_outputs
+from amiss.decisions.calibration import FEWEST_ROWS, Calibration, ErrorLevels, held_out
+from amiss.decisions.thresholds import (
     discoveries,
     drawn_scores,
     p_values,
@@ -29,30 +28,25 @@ from amiss.decide import (
     threshold_for_new,
     threshold_for_share,
 )
-from amiss.design import Encoding, Scaling
+from amiss.encoding.encoder import Encoding, Scaling
 from amiss.errors import DataError, listed
-from amiss.evaluate.choose import Choice, choose_score
-from amiss.evidence import Evidence
-from amiss.explain import Explainer, Trained
-from amiss.explanation import Explanation
-from amiss.judge import Judge
-from amiss.model import (
-    Crossfit,
-    LinearModel,
-    combined_log_odds,
-    crossfit_share,
-    errors,
-    linear_twin,
-    log_rho,
-    rho,
-)
-from amiss.neighbors import NearestRows, Neighbors
-from amiss.parameters import STRENGTHS, check_parameters, judged_by_draws, level_of, positions_of
-from amiss.quality import output_quality, skills
-from amiss.scorer import Reference, Scorer, TrainingRows
-from amiss.scores import Score, contributions, scores
-from amiss.table import Floats, Mask, Matrix, Table
-from amiss.weights import Weighting, global_weights, mean_errors, steadied_local_weights
+from amiss.evaluation.choice import Choice, choose_score
+from amiss.explanations.explainer import Explainer, Trained
+from amiss.explanations.explanation import Explanation
+from amiss.models import fitting as gathering
+from amiss.models.conditional import LinearModel, linear_twin
+from amiss.models.fitting import Evidence
+from amiss.models.projection import Crossfit, combined_log_odds, crossfit_share, errors, log_rho, rho
+from amiss.monitoring.batch import Batch
+from amiss.monitoring.judge import Judge
+from amiss.persistence import restore, state
+from amiss.scoring.approximate_neighbors import Search
+from amiss.scoring.neighbors import NearestRows, Neighbors
+from amiss.scoring.quality import output_quality, skills
+from amiss.scoring.rules import Score, contributions, scores
+from amiss.scoring.scorer import Reference, Scorer, TrainingRows
+from amiss.scoring.weights import Weighting, global_weights, mean_errors, steadied_local_weights
+from amiss.settings import STRENGTHS, check_parameters, judged_by_draws, level_of, positions_of
 
 
 class MCODE(BaseEstimator):  # type: ignore[misc]
@@ -70,7 +64,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         The order of the chain; None is the order of the columns.
     score : {"flip", "lrw", "rw", "prod", "auto"}, default="flip"
         "flip" is the evidence that outputs were flipped, Σ log(1 + (1 - rho_i) / (d (rho_i + 1/w_i)))
-        (:mod:`amiss.scores`). The others are the paper's -Σ w_i log rho_i with weights from each
+        (:mod:`amiss.scoring.rules`). The others are the paper's -Σ w_i log rho_i with weights from each
         row's neighbourhood, from all rows, or none (the paper's weights are weighting="error").
         "auto" flips outputs of the table itself, sees which score finds them, and takes that one;
         ``score_`` and ``choice_`` say which, and why.
@@ -101,7 +95,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     base_estimator : classifier with ``predict_proba``, default=None
         Takes the place of the logistic models.
     scaling : {"rank", "block", "none", "standard", "maxabs", "log-unit"}, default="rank"
-        How inputs are scaled (:mod:`amiss.design`); outputs always stay 0 and 1.
+        How inputs are scaled (:mod:`amiss.encoding.encoder`); outputs always stay 0 and 1.
     exclude : sequence of output names or numbers, or float, default=None
         Outputs left out of the score; a float leaves out those whose skill is below it. They
         still serve as parents of the others.

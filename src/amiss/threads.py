@@ -16,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+BLOCK_ROWS = 1024  # of arrays that stay in the cache while several things are done to them
+
 Item = TypeVar("Item")
 
 
@@ -79,3 +81,14 @@ def thread_count(n_jobs: int | None) -> int:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else max(1, n_jobs)
+
+
+def in_blocks(n_rows: int, work: Callable[[slice], None], n_jobs: int | None) -> None:
+    """``work`` on blocks of rows that stay in the cache, on all threads; a single block without any."""
+    blocks = [slice(a, min(a + BLOCK_ROWS, n_rows)) for a in range(0, n_rows, BLOCK_ROWS)]
+    if len(blocks) < 2:
+        for block in blocks:
+            work(block)
+        return
+    with workers(thread_count(n_jobs)) as ours:
+        ours.each(work, blocks)

@@ -12,7 +12,7 @@ from amiss.cli.pipes import readers_may_leave
 
 if TYPE_CHECKING:
     from amiss.detector import MCODE
-    from amiss.digits import TaggedDigits
+    from amiss.evaluation.digits import TaggedDigits
 
 N_PICTURES = 5
 SHADES, PLAIN_SHADES = " ░▒▓█", " .:*#"
@@ -31,7 +31,7 @@ def demo(save: str | None, report: str | None, seed: int) -> None:
     (even, prime, has a loop, ...); one tag of every fiftieth picture is flipped.
     """
     from amiss.detector import MCODE
-    from amiss.digits import tagged_digits
+    from amiss.evaluation.digits import tagged_digits
 
     if report is not None:
         _make_folder_of(report)
@@ -48,7 +48,7 @@ def demo(save: str | None, report: str | None, seed: int) -> None:
 
 def _print(detector: MCODE, tagged: TaggedDigits) -> None:
     from amiss.cli.terminal import top_table
-    from amiss.ranking import ranked_rows
+    from amiss.output.ranking import ranked_rows
 
     data, n_false = tagged.data, len(tagged.falsified)
     click.echo(
@@ -63,7 +63,7 @@ def _print(detector: MCODE, tagged: TaggedDigits) -> None:
 
 def _pictures(detector: MCODE, tagged: TaggedDigits) -> str:
     """The top pictures side by side, each with its rank, what is wrong, and the truth."""
-    from amiss.ranking import ranked_rows
+    from amiss.output.ranking import ranked_rows
 
     shades = SHADES if (sys.stdout.encoding or "").lower().startswith("utf") else PLAIN_SHADES
     columns = []
@@ -100,7 +100,7 @@ def _make_folder_of(report: str) -> None:
 
 
 def _report(detector: MCODE, tagged: TaggedDigits, report: str) -> None:
-    from amiss.report import write_report
+    from amiss.output.report import write_report
 
     data = tagged.data
     pictures = [tagged.picture(row) for row in range(len(data))]
@@ -111,8 +111,8 @@ def _report(detector: MCODE, tagged: TaggedDigits, report: str) -> None:
 def _save(tagged: TaggedDigits, folder: Path) -> None:
     import csv
 
-    from amiss.cli.output import as_text
     from amiss.files import whole_or_nothing
+    from amiss.output.lists import as_text
 
     data = tagged.data
     folder.mkdir(parents=True, exist_ok=True)

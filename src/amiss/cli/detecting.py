@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 if TYPE_CHECKING:
-    from amiss.dataset import Dataset
+    from amiss.data.dataset import Dataset
     from amiss.detector import MCODE
 
 
@@ -216,7 +216,7 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
     """The detector those options ask for."""
     from amiss.detector import MCODE
     from amiss.errors import DataError
-    from amiss.parameters import check_parameters
+    from amiss.settings import check_parameters
 
     share = 0.01 if options["rate"] is None else options["rate"]
     if options["alerts"] is not None:

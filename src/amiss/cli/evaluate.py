@@ -13,7 +13,7 @@ from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_table, reading_options
 
 if TYPE_CHECKING:
-    from amiss.evaluate import Choice
+    from amiss.evaluation import Choice
 
 
 @click.command(short_help="See which score finds flips in a table, and with what precision.")
@@ -56,11 +56,11 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     \b
     amiss evaluate photos.csv --outputs 'tag_*' --id photo --plot precision.png
     """  # fmt: skip
-    from amiss.baselines import lof_of
     from amiss.detector import MCODE
-    from amiss.evaluate import measure
+    from amiss.evaluation import measure
+    from amiss.evaluation.baselines import lof_of
     from amiss.files import refuse_bad_place
-    from amiss.report.plots import require_matplotlib
+    from amiss.output.plots import require_matplotlib
 
     shares = _shares(options["flips"])
     if options["plot"] is not None:
@@ -153,7 +153,7 @@ def _as_json(choice: Choice) -> str:
 
 
 def _draw(choice: Choice, path: Path) -> None:
-    from amiss.report.plots import precision_at_rates, save
+    from amiss.output.plots import precision_at_rates, save
 
     n_rates = len(choice.rates)
     values = {name: choice.precision[number].reshape(-1, n_rates) for number, name in enumerate(choice.scores)}

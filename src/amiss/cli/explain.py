@@ -17,8 +17,8 @@ from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_like, read_table, reading_options
 
 if TYPE_CHECKING:
-    from amiss.dataset import Dataset
-    from amiss.explanation import ExplainedOutput, Explanation
+    from amiss.data.dataset import Dataset
+    from amiss.explanations.explanation import ExplainedOutput, Explanation
 
 MOST_TERMS = 8
 
@@ -44,7 +44,7 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     import json
 
     from amiss.detector import load
-    from amiss.text import called
+    from amiss.wording import called
 
     refuse_contradictions(options)
     by_model = files[0].endswith(".amiss")
@@ -107,7 +107,7 @@ def _text(explanation: Explanation) -> str:
 
 def _shares(explanation: Explanation) -> str:
     from amiss.cli.terminal import aligned
-    from amiss.text import percent, printable
+    from amiss.wording import percent, printable
 
     head = ["output", "is", "chance of 1", "share", "part", "score if changed", "neighbours alike"]
     lines = [
@@ -131,7 +131,7 @@ def _shares(explanation: Explanation) -> str:
 
 def _grounds(output: ExplainedOutput, explanation: Explanation) -> str:
     from amiss.cli.terminal import aligned
-    from amiss.text import printable
+    from amiss.wording import printable
 
     grounds = output.grounds
     assert grounds is not None

@@ -13,9 +13,9 @@ from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import all_files, read_table, reading_options
 
 if TYPE_CHECKING:
-    from amiss.cli.output import Target
-    from amiss.dataset import Dataset
+    from amiss.data.dataset import Dataset
     from amiss.detector import MCODE
+    from amiss.output.lists import Target
 
 
 @click.command()
@@ -47,8 +47,8 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     amiss find yeast.arff --outputs yeast.xml
     zcat today.csv.gz | amiss find - --outputs last:14 -o - | head
     """  # fmt: skip
-    from amiss.cli import output
-    from amiss.ranking import ranked_rows
+    from amiss.output import lists as output
+    from amiss.output.ranking import ranked_rows
 
     refuse_contradictions(options)
     refuse_quiet_json(options)
@@ -76,7 +76,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
 def _print(detector: MCODE, data: Dataset, target: Target | None, options: dict[str, Any]) -> None:
     """What a person or a program reads, beside the list; on standard error if the list has the other."""
     from amiss.cli import terminal
-    from amiss.ranking import ranked_rows
+    from amiss.output.ranking import ranked_rows
 
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
     rows = list(ranked_rows(detector, data, options["reasons"], top)) if top else []
@@ -109,7 +109,7 @@ def _check_report(report: str, output: str | None, files: tuple[str, ...]) -> No
 
 
 def _report(detector: MCODE, data: Dataset, files: tuple[str, ...], options: dict[str, Any]) -> None:
-    from amiss.report import write_report
+    from amiss.output.report import write_report
 
     named = ["standard input" if name == "-" else Path(name).name for name in files]
     write_report(

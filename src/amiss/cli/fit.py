@@ -11,7 +11,7 @@ from amiss.cli.detecting import detector_of, given, model_options, refuse_contra
 from amiss.cli.reading import all_files, read_table, reading_options
 
 if TYPE_CHECKING:
-    from amiss.dataset import Dataset
+    from amiss.data.dataset import Dataset
     from amiss.detector import MCODE
 
 
@@ -42,10 +42,10 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     amiss fit photos.csv --outputs 'tag_*' --id photo -o photos.amiss
     amiss score photos.amiss new-photos.csv -o found.csv
     """  # fmt: skip
-    from amiss import state
-    from amiss.calibration import FEWEST_ROWS
+    from amiss.decisions.calibration import FEWEST_ROWS
     from amiss.errors import DataError
     from amiss.files import refuse_bad_place
+    from amiss.persistence import state
 
     refuse_contradictions(options)
     if options["alerts"] is not None:
@@ -81,8 +81,8 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
 
 def _said(detector: MCODE, data: Dataset, path: Path, options: dict[str, Any]) -> str:
     from amiss.cli.terminal import listing, wrapped
-    from amiss.report.summary import BY_DRAWS, remarks
-    from amiss.text import count
+    from amiss.output.summary import BY_DRAWS, remarks
+    from amiss.wording import count
 
     holds = "without the rows" if options["without_rows"] else "with the rows, so guard it like the data"
     lines = [

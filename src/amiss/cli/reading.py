@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from amiss.dataset import Dataset
+    from amiss.data.dataset import Dataset
     from amiss.detector import MCODE
 
 _FILES = click.argument("files", nargs=-1, required=True, metavar="FILE...")

@@ -11,7 +11,7 @@ import click
 from amiss.cli.pipes import readers_may_leave
 
 if TYPE_CHECKING:
-    from amiss.reproduce.table import Cell
+    from amiss.paper.comparison import Cell
 
 
 @click.command(short_help="Make the paper's table and figures, with today's tools beside it.")
@@ -41,11 +41,11 @@ def reproduce(**options: Any) -> None:
     from amiss import progress
     from amiss.errors import DataError
     from amiss.files import refuse_bad_place, whole_or_nothing
-    from amiss.report.plots import require_matplotlib
-    from amiss.reproduce.cells import collected, jobs, run
-    from amiss.reproduce.methods import METHODS
-    from amiss.reproduce.paper import TABLE
-    from amiss.reproduce.table import markdown
+    from amiss.output.plots import require_matplotlib
+    from amiss.paper.cells import collected, jobs, run
+    from amiss.paper.comparison import markdown
+    from amiss.paper.methods import METHODS
+    from amiss.paper.table2 import TABLE
 
     datasets = _chosen(options["datasets"], tuple(TABLE), "--datasets")
     methods = _chosen(options["methods"], METHODS, "--methods")
@@ -97,9 +97,9 @@ def _command(options: dict[str, Any]) -> str:
 
 def _draw(data: Path, folder: Path, cells: list[Cell], fitting: bool) -> list[Path]:
     """The curves of each dataset and, ``fitting`` its models once more, the projection of the smallest."""
-    from amiss.report.plots import save
-    from amiss.reproduce.figures import curves_of, projection
-    from amiss.reproduce.paper import files
+    from amiss.output.plots import save
+    from amiss.paper.figures import curves_of, projection
+    from amiss.paper.table2 import files
 
     written = []
     for dataset in dict.fromkeys(name for name, _, _ in cells):

@@ -12,10 +12,10 @@ from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_like, rereading_options
 
 if TYPE_CHECKING:
-    from amiss.batch import Batch
-    from amiss.cli.output import Target
-    from amiss.dataset import Dataset
-    from amiss.ranking import RankedRow
+    from amiss.data.dataset import Dataset
+    from amiss.monitoring.batch import Batch
+    from amiss.output.lists import Target
+    from amiss.output.ranking import RankedRow
 
 
 @click.command(short_help="Score new rows by a model.")
@@ -61,9 +61,9 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     amiss score photos.amiss new-photos.csv --alerts 5
     amiss score photos.amiss new-photos.csv --fdr 0.1
     """  # fmt: skip
-    from amiss.cli import output
     from amiss.detector import load
-    from amiss.ranking import ranked_batch
+    from amiss.output import lists as output
+    from amiss.output.ranking import ranked_batch
 
     refuse_two_cuts(options)
     refuse_quiet_json(options)
@@ -125,7 +125,7 @@ def _print(
 
 def _summary(batch: Batch, data: Dataset) -> str:
     from amiss.cli.terminal import wrapped
-    from amiss.text import count
+    from amiss.wording import count
 
     n_flagged = int(batch.flagged.sum())
     first = f"{count(len(data), 'row')}: {n_flagged or 'none'} flagged"
@@ -148,7 +148,7 @@ def _summary(batch: Batch, data: Dataset) -> str:
 
 def _drift_table(batch: Batch) -> str:
     from amiss.cli.terminal import aligned
-    from amiss.text import printable
+    from amiss.wording import printable
 
     head = ["output", "rows", "mean error", "in the fit", "standard errors apart", ""]
     lines = [
@@ -176,8 +176,8 @@ def _drift_table(batch: Batch) -> str:
 def _as_json(batch: Batch, rows: list[RankedRow]) -> str:
     import json
 
-    from amiss.cli.output import record
-    from amiss.text import six_digits
+    from amiss.output.lists import record
+    from amiss.wording import six_digits
 
     result = {
         "rows": len(batch),

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from amiss.cli.output import record
-from amiss.dataset import Dataset
+from amiss.arrays import Floats, Mask
+from amiss.data.dataset import Dataset
 from amiss.detector import MCODE
-from amiss.parameters import level_of
-from amiss.ranking import RankedRow, Reason
-from amiss.report.summary import remarks
-from amiss.table import Floats, Mask
-from amiss.text import count, percent, printable, probability, six_digits
+from amiss.output.lists import record
+from amiss.output.ranking import RankedRow, Reason
+from amiss.output.summary import remarks
+from amiss.settings import level_of
+from amiss.wording import count, percent, printable, probability, six_digits
 
 LONGEST_ID = 24
 SMALL_PART = 0.05

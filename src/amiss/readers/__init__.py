@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from amiss.dataset import Dataset
+from amiss.data.dataset import Dataset
 from amiss.errors import DataError
 from amiss.readers.arff import read_arff
 from amiss.readers.delimited import read_delimited

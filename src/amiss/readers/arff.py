@@ -16,11 +16,12 @@ from typing import NoReturn
 import numpy as np
 from scipy import sparse
 
+from amiss.arrays import Floats
+from amiss.data.table import Table, encode
 from amiss.errors import shown
 from amiss.readers.part import Part
 from amiss.readers.select import Roles, Selection
 from amiss.readers.source import Source
-from amiss.table import Floats, Table, encode
 
 CHUNK_ROWS = 2048
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from amiss.arrays import Floats, Mask, Rows
 from amiss.readers.source import Source
-from amiss.table import Floats, Mask, Rows
 
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "None", "null", "NULL"})
 MANY = 1000

@@ -8,11 +8,11 @@ from itertools import chain, islice
 
 import numpy as np
 
+from amiss.data.table import Table
 from amiss.readers.cells import CellColumn
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
-from amiss.table import Table
 
 CHUNK_ROWS = 4096
 

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from amiss.arrays import Matrix, sparse_matrix
+from amiss.data.table import Table
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import TRAP, Source, unpacks_to_too_much
-from amiss.table import Matrix, Table, sparse_matrix
 
 CSR_FIELDS = ("data", "indices", "indptr", "shape")
 KNOWN = {"X", "Y", *(f"{name}_{field}" for name in "XY" for field in CSR_FIELDS)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from importlib.util import find_spec
 
-from amiss.convert import as_table
+from amiss.data.convert import as_table
 from amiss.errors import DataError, MissingDependencyError
 from amiss.readers.part import Part
 from amiss.readers.select import Selection

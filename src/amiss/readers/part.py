@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from amiss.dataset import Dataset, as_inputs, as_outputs, differences
+from amiss.arrays import Rows
+from amiss.data.alignment import differences
+from amiss.data.dataset import Dataset
+from amiss.data.table import Origin, Table
+from amiss.data.validation import as_inputs, as_outputs
 from amiss.errors import DataError, listed, shown
 from amiss.readers.select import Roles
 from amiss.readers.source import Source
-from amiss.table import Origin, Rows, Table
 
 
 @dataclass(frozen=True)

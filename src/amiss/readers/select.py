@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from amiss.dataset import differences
+from amiss.data.alignment import differences
 from amiss.errors import DataError, listed, refuse_duplicates, shown
 from amiss.readers.mulan import label_names
 from amiss.readers.source import Source

@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from amiss.data.table import Table
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
-from amiss.table import Table
 
 MOST_INPUTS = 2_000_000  # a slip in a number would otherwise ask for all memory
 

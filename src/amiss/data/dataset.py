@@ -1,0 +1,35 @@
+"""What a reader gives: inputs, outputs and what the rows are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from amiss.data.table import Table
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What a reader gives: inputs, outputs and, where the file has them, row ids and pictures.
+
+    A picture is a file or a small array.
+    """
+
+    X: Table
+    Y: Table
+    ids: tuple[str, ...] | None = None
+    pictures: tuple[Any, ...] | None = None
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        return self.X.names
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return self.Y.names
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        return f"Dataset({len(self)} rows, {self.X.shape[1]} inputs, {self.Y.shape[1]} outputs)"

@@ -1,0 +1,159 @@
+"""The table: one matrix of numbers with column names, which everything behind the readers sees.
+
+A categorical column holds the numbers of its levels, and a missing value is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from amiss.arrays import Floats, Matrix, Rows
+
+MISSING = "missing"  # what a missing cell is called
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where rows come from, so that a message can say where to look.
+
+    ``number_of_row`` is the line of a text file, or counts rows from 1 where there are no lines.
+    """
+
+    files: tuple[str, ...]
+    file_of_row: Rows
+    number_of_row: Rows
+    units: tuple[str, ...]  # for each file "line" or "row"
+
+    def where(self, row: int) -> str:
+        file = self.file_of_row[row]
+        return f"{self.files[file]}, {self.units[file]} {self.number_of_row[row]}"
+
+    def take(self, rows: Rows) -> Origin:
+        return Origin(self.files, self.file_of_row[rows], self.number_of_row[rows], self.units)
+
+
+def _with_column(matrix: Matrix, column: int, cells: Floats) -> Matrix:
+    """A copy of ``matrix`` with one column replaced; a sparse one stays sparse."""
+    if sparse.issparse(matrix):
+        parts = [matrix[:, :column], sparse.csr_array(cells[:, None]), matrix[:, column + 1 :]]
+        return sparse.csr_array(sparse.hstack(parts, format="csr"))
+    copy = matrix.copy()
+    copy[:, column] = cells
+    return copy
+
+
+@dataclass(frozen=True)
+class Table:
+    """A matrix with named columns; ``levels`` names the categories of categorical columns.
+
+    ``named`` is False where the columns only have numbers (x0, x1, …) because the user gave none.
+
+    >>> table = Table(np.array([[1.0, 0.0], [2.0, 1.0]]), ("age", "sex"), {1: ("f", "m")})
+    >>> table.shape
+    (2, 2)
+    >>> np.asarray(table)
+    array([[1.0, 'f'],
+           [2.0, 'm']], dtype=object)
+    """
+
+    values: Matrix
+    names: tuple[str, ...]
+    levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    origin: Origin | None = None
+    named: bool = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.values.shape[0]), int(self.values.shape[1])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        kind = "sparse" if sparse.issparse(self.values) else "dense"
+        return f"Table({self.shape[0]} rows x {self.shape[1]} columns, {kind})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        values = self.values.toarray() if sparse.issparse(self.values) else self.values
+        if not self.levels:
+            return np.array(values, dtype=dtype)
+        decoded = values.astype(object)
+        for column, names in self.levels.items():
+            decoded[:, column] = decode(values[:, column], names)
+        return np.array(decoded, dtype=dtype)
+
+    def __getitem__(self, rows: Any) -> Table:
+        """Some rows: a slice, indices or a mask."""
+        return self.take(np.atleast_1d(np.arange(len(self))[rows]))
+
+    def where(self, row: int) -> str:
+        return f"row {row}" if self.origin is None else self.origin.where(row)
+
+    @property
+    def files(self) -> str:
+        """The files the rows come from, as the beginning of a message."""
+        return "" if self.origin is None else ", ".join(self.origin.files) + ": "
+
+    def column(self, column: int) -> Floats:
+        """The cells of one column, dense."""
+        if sparse.issparse(self.values):
+            return np.asarray(self.values[:, [column]].toarray()[:, 0])
+        return np.asarray(self.values[:, column])
+
+    def texts(self, row: int, columns: Iterable[int] | None = None) -> dict[str, str]:
+        """The cells of one row, or some of them, as a person reads them, by name."""
+        cells = self.values[[row]].toarray()[0] if sparse.issparse(self.values) else self.values[row]
+        asked = range(len(self.names)) if columns is None else columns
+        return {self.names[column]: self.text(column, float(cells[column])) for column in asked}
+
+    def text(self, column: int, value: float) -> str:
+        """One cell of a column as a person reads it."""
+        if np.isnan(value):
+            return MISSING
+        return self.levels[column][int(value)] if column in self.levels else f"{value:.6g}"
+
+    def with_levels(self, levels: Mapping[int, tuple[str, ...]]) -> Table:
+        """The same cells numbered by other ``levels``; one that is not among them becomes missing."""
+        values = self.values
+        for column, names in levels.items():
+            mine = self.levels.get(column, names)
+            if mine == names:
+                continue
+            number = {level: float(code) for code, level in enumerate(names)}
+            translation = np.array([number.get(level, np.nan) for level in mine] + [np.nan])
+            codes = self.column(column)
+            known = np.where(np.isnan(codes), len(mine), codes).astype(np.intp)
+            values = _with_column(values, column, translation[known])
+        return replace(self, values=values, levels=dict(levels))
+
+    def take(self, rows: Rows) -> Table:
+        origin = None if self.origin is None else self.origin.take(rows)
+        return replace(self, values=self.values[rows], origin=origin)
+
+    def select(self, columns: Sequence[int]) -> Table:
+        levels = {new: self.levels[old] for new, old in enumerate(columns) if old in self.levels}
+        chosen = np.asarray(columns, dtype=np.intp)
+        names = tuple(self.names[column] for column in columns)
+        return replace(self, values=self.values[:, chosen], names=names, levels=levels)
+
+
+def decode(codes: Floats, names: Sequence[str]) -> list[str | float]:
+    """Level numbers as level names; a missing value stays NaN."""
+    return [np.nan if np.isnan(code) else names[int(code)] for code in codes]
+
+
+def encode(cells: Sequence[str | None]) -> tuple[Floats, tuple[str, ...]]:
+    """Text cells as numbers of their sorted levels; ``None`` is missing.
+
+    >>> encode(["b", None, "a"])
+    (array([ 1., nan,  0.]), ('a', 'b'))
+    """
+    levels = tuple(sorted({cell for cell in cells if cell is not None}))
+    number = {level: float(code) for code, level in enumerate(levels)}
+    return np.array([np.nan if cell is None else number[cell] for cell in cells], dtype=float), levels

@@ -1,0 +1,84 @@
+"""The one place where bad data is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from amiss.arrays import Floats, Matrix
+from amiss.data.convert import TRUTH, are_label_lists, as_column, as_table, binarized
+from amiss.data.table import Table
+from amiss.errors import DataError, refuse_duplicates, shown
+
+
+def as_inputs(X: Any) -> Table:
+    """Any supported kind of input as a table; infinite values are refused by name."""
+    table = as_table(X, prefix="x")
+    refuse_duplicates(table.names)
+    if table.shape[0] == 0:
+        raise DataError(f"X has 0 sample(s) (shape={table.shape}) while a minimum of 1 is required.")
+    if table.shape[1] == 0:
+        raise DataError(f"X has 0 feature(s) (shape={table.shape}) while a minimum of 1 is required.")
+    infinite = _first(table.values, np.isinf)
+    if infinite is not None:
+        row, column = infinite
+        raise DataError(
+            f"{table.where(row)}, column {shown(table.names[column])}: the value is infinite; "
+            "leave the cell empty or put a number there"
+        )
+    return table
+
+
+def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = False) -> Table:
+    """Outputs as a dense table of 0, 1 and NaN (missing).
+
+    ``names`` fixes the columns of lists of labels, which otherwise are all labels met, sorted.
+    ``label_lists`` says that Y is such lists, where its form alone would leave it open.
+
+    >>> as_outputs([["cat", "dog"], [], ["dog"]]).values
+    array([[1., 1.],
+           [0., 0.],
+           [0., 1.]])
+    """
+    if Y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    as_lists = (label_lists and isinstance(Y, (list, tuple))) or are_label_lists(Y)
+    table = binarized(Y, names) if as_lists else as_table(as_column(Y), prefix="y")
+    refuse_duplicates(table.names)
+    if table.shape[1] == 0:
+        raise DataError("there is no output column; name at least one")
+    values = table.values.toarray() if sparse.issparse(table.values) else np.array(table.values)
+    for column, levels in table.levels.items():
+        values[:, column] = _truth_values(values[:, column], levels)
+    bad = _first(values, lambda cells: ~np.isnan(cells) & (cells != 0) & (cells != 1))
+    if bad is not None:
+        row, column = bad
+        raise DataError(
+            f"{table.where(row)}, column {shown(table.names[column])}: "
+            "an output must be 0 or 1 (or true/false, yes/no), or empty if it is missing"
+        )
+    return replace(table, values=values, levels={})
+
+
+def _truth_values(codes: Floats, levels: tuple[str, ...]) -> Floats:
+    """0 and 1 for the texts that mean them; anything else becomes a value that is refused."""
+    meaning = np.array([TRUTH.get(level.strip().lower(), -1.0) for level in levels] + [np.nan])
+    return meaning[np.where(np.isnan(codes), len(levels), codes).astype(np.intp)]
+
+
+def _first(values: Matrix, test: Any) -> tuple[int, int] | None:
+    """Row and column of the first value that passes ``test``, if any."""
+    if sparse.issparse(values):
+        hits = np.flatnonzero(test(values.data))
+        if not len(hits):
+            return None
+        row = int(np.searchsorted(values.indptr, hits[0], side="right")) - 1
+        return row, int(values.indices[hits[0]])
+    found = test(values)
+    if not found.any():
+        return None
+    return divmod(int(np.argmax(found)), found.shape[1])

@@ -1,0 +1,311 @@
+"""What is said about one row: numbers for a program, sentences for a person, a table for a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import expit
+
+from amiss.arrays import Floats
+from amiss.data.table import MISSING
+from amiss.wording import isolated, joined, percent, printable
+
+Direction = Literal["commission", "omission"]
+
+TELLING = 0.1  # a column that is named adds at least this share of the largest
+MOST_REASONS = 4
+MOST_TERMS = 10
+WORTH_IT = 0.8  # of the score: a change that leaves more helps little
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one column adds to the log-odds of an output being 1, against the average row."""
+
+    name: str
+    kind: Literal["input", "output"]
+    log_odds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Grounds:
+    """The log-odds of an output being 1, taken apart: ``average + sum(inputs) + sum(outputs)``.
+
+    ``average`` is what the average training row has; ``inputs`` and ``outputs`` are what each column
+    of the row adds to it, in the order of the names. (The levels of a category, and whether a cell is
+    missing, count as one column.)
+    """
+
+    log_odds: float
+    average: float
+    inputs: Floats = field(repr=False)
+    outputs: Floats = field(repr=False)
+    input_names: tuple[str, ...] = field(repr=False)
+    output_names: tuple[str, ...] = field(repr=False)
+
+    def largest(self, at_most: int | None = None) -> tuple[Term, ...]:
+        """The columns that add or take most, largest first; those that add nothing are left out."""
+        terms = np.concatenate([self.inputs, self.outputs])
+        chosen = np.argsort(-np.abs(terms), kind="stable")[:at_most]
+        return tuple(self._term(int(column), float(terms[column])) for column in chosen if terms[column] != 0)
+
+    def _term(self, column: int, log_odds: float) -> Term:
+        n_inputs = len(self.input_names)
+        if column < n_inputs:
+            return Term(self.input_names[column], "input", log_odds)
+        return Term(self.output_names[column - n_inputs], "output", log_odds)
+
+    def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
+        return {
+            "log_odds": self.log_odds,
+            "average": self.average,
+            "inputs": float(self.inputs.sum()),
+            "outputs": float(self.outputs.sum()),
+            "largest": [
+                {"name": term.name, "kind": term.kind, "log_odds": term.log_odds} for term in self.largest(n_terms)
+            ],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedOutput:
+    """One output of an explained row.
+
+    Attributes
+    ----------
+    observed : the value that stands there
+    probability : the model's probability of that value
+    expected : the model's probability of a 1
+    direction : "commission" if it is 1 and unexpected, "omission" if it is 0 and 1 is expected, None
+        if the value is the more probable one
+    fitting : the more probable value
+    share : what the output adds to the score; the shares of all outputs add up to it
+    part : the same as a part of one
+    weight : its weight in the score
+    score_if_changed : the row's score if this output had the other value; None where that is not known,
+        or the share is small
+    probability_if_first_changed : the probability of the observed value if the first suspect had its other
+        value; None for that one, and where it is not known
+    neighbors_alike, neighbors_known : of the neighbours that show this output, how many have the same value
+    grounds : why the model expects what it expects; None where that is not known, or the share is small
+    """
+
+    output: str
+    observed: int
+    probability: float
+    expected: float
+    direction: Direction | None
+    fitting: int
+    share: float
+    part: float
+    weight: float
+    score_if_changed: float | None = None
+    probability_if_first_changed: float | None = None
+    neighbors_alike: int | None = None
+    neighbors_known: int | None = None
+    grounds: Grounds | None = None
+
+    def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "grounds"}
+        return plain | {"grounds": None if self.grounds is None else self.grounds.to_dict(n_terms)}
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why a row has its score. ``print`` it, look at it in a notebook, or take its :meth:`to_dict`.
+
+    Attributes
+    ----------
+    label : what the row is called
+    row : its number in the training data, None for a new row
+    score, score_name : the score, and which one it is
+    threshold, flagged : where the fit flags, and whether this row is above
+    rank, n_rows : its place among the training rows; for a new row the place it would have
+    outputs : the outputs that count in the score. First come the ``n_suspects`` with a telling share, by
+        what their change takes off the score (and a third of their share, which decides where either of
+        two outputs may be changed); the others follow by share.
+    neighbors : numbers of the training rows that set the local weights, nearest first
+    neighbor_space : where they are near, "joint" (inputs and outputs) or "inputs"
+    left_out : what could not be said, and why
+    observed : every output that is not missing, also those that do not count
+    p_value : of a new row, if the detector was calibrated: how often rows held out of the fit score as high
+    values : the row's inputs as texts by name, where they are known (rows of the fit are kept encoded)
+    """
+
+    label: str
+    row: int | None
+    score: float
+    score_name: str
+    threshold: float
+    flagged: bool
+    rank: int
+    n_rows: int
+    outputs: tuple[ExplainedOutput, ...]
+    n_suspects: int
+    neighbors: tuple[int, ...] | None = field(repr=False)
+    neighbor_space: str
+    left_out: Mapping[str, str]
+    observed: Mapping[str, int] = field(repr=False)
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    p_value: float | None = None
+
+    @property
+    def suspects(self) -> tuple[ExplainedOutput, ...]:
+        return self.outputs[: self.n_suspects]
+
+    def __getitem__(self, output: str) -> ExplainedOutput:
+        """What is said about one output."""
+        for each in self.outputs:
+            if each.output == output:
+                return each
+        raise KeyError(output)
+
+    def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
+        """Plain values, ready for JSON; of each output's grounds the ``n_terms`` largest."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "outputs"}
+        plain["neighbors"] = None if self.neighbors is None else list(self.neighbors)
+        plain |= {name: dict(getattr(self, name)) for name in ("left_out", "observed", "values")}
+        return plain | {"outputs": [output.to_dict(n_terms) for output in self.outputs]}
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences())
+
+    def sentences(self) -> list[str]:
+        """The explanation as plain sentences, the most important first."""
+        return [self._verdict(), *self._what_is_wrong(), *(f"Not said: {why}." for why in self.left_out.values())]
+
+    def _verdict(self) -> str:
+        kind = "is flagged as unusual" if self.flagged else "is not flagged"
+        place = f"place {self.rank} of {self.n_rows} rows"
+        if self.p_value is not None:
+            place = f"p-value {self.p_value:.2g} (how often rows held out of the fit score as high)"
+        elif self.row is None:
+            place = f"place {self.rank} if it were among the {self.n_rows} rows of the fit"
+        cut = "the cut-off itself" if self.score == self.threshold else f"cut-off {self.threshold:.4g}"
+        return f"{self.label} {kind}: score {self.score:.4g}, {cut}, {place}."
+
+    def _what_is_wrong(self) -> list[str]:
+        if not self.suspects:
+            return ["None of its outputs stands out."]
+        first, *others = self.suspects
+        if all(output.direction is None for output in self.outputs) and not self._would_fall(first):
+            largest = max(self.outputs, key=lambda output: output.share)
+            return [
+                f"Each of its outputs has the value that is expected; most is added by {_valued(largest)}, "
+                f"which has a chance of {percent(largest.probability)}."
+            ]
+        told = [_claim(first), *self._change(first), *self._why(first), *self._alike(first)]
+        return [*told, *_companions(first, others)]
+
+    def _would_fall(self, output: ExplainedOutput) -> bool:
+        return output.score_if_changed is not None and output.score_if_changed < self.score
+
+    def _change(self, output: ExplainedOutput) -> list[str]:
+        after = output.score_if_changed
+        if after is None:
+            return []
+        told = f"With {1 - output.observed} instead, the score would be {after:.2g}"
+        if after > WORTH_IT * self.score:
+            return [f"{told}: changing this output alone would help little."]
+        if not self.flagged:
+            return [f"{told}."]
+        return [f"{told}, and the row {'still' if after > self.threshold else 'not'} flagged."]
+
+    def _why(self, output: ExplainedOutput) -> list[str]:
+        """The columns that speak most for the value that was expected."""
+        if output.grounds is None or output.direction is None:
+            return []
+        sign = 1 if output.fitting == 1 else -1
+        terms = [term for term in output.grounds.largest(50) if sign * term.log_odds > 0]
+        telling = [term for term in terms if abs(term.log_odds) >= TELLING * abs(terms[0].log_odds)]
+        told = [self.with_value(term) for term in telling[:MOST_REASONS]]
+        usual = sign * output.grounds.average
+        if usual > 0 and usual >= max((abs(term.log_odds) for term in telling), default=0.0):
+            chance = percent(float(expit(-usual)))
+            told.insert(0, f"in the average row the model gives a {output.observed} a chance of {chance}")
+        reasons = "reason" if len(told) == 1 else "reasons"
+        return [f"The main {reasons} to expect {output.fitting}: {joined(told)}."] if told else []
+
+    def _alike(self, output: ExplainedOutput) -> list[str]:
+        known, alike = output.neighbors_known, output.neighbors_alike
+        if not known:
+            return []
+        where = "inputs and outputs" if self.neighbor_space == "joint" else "its inputs"
+        have = "has" if alike == 1 else "have"
+        return [f"Of the {known} rows nearest to it in {where}, {alike} {have} {_valued(output)} too."]
+
+    def with_value(self, term: Term) -> str:
+        """A column's name and what stands in it in this row, as far as that is known."""
+        value = self.value_of(term)
+        if value is None or value == MISSING:
+            return _named(term.name) + (f" ({MISSING})" if value else "")
+        return f"{_named(term.name)} = {isolated(printable(value))}"
+
+    def value_of(self, term: Term) -> str | None:
+        """What stands in a column in this row; None where it is not known."""
+        if term.kind == "input":
+            return self.values.get(term.name)
+        return str(self.observed.get(term.name, MISSING))
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("output", "is", "chance of 1", "part", "score if changed"))
+        rows = "".join(_html_row(output) for output in self.suspects)
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if self.suspects else ""
+        return f"<div><p>{escape(str(self))}</p>{table}</div>"
+
+
+def _named(name: str) -> str:
+    return isolated(printable(name, LONGEST_NAME))
+
+
+def _valued(output: ExplainedOutput) -> str:
+    return f"{_named(output.output)} = {output.observed}"
+
+
+def _claim(output: ExplainedOutput) -> str:
+    name, makes = _named(output.output), f"it makes {percent(output.part)} of the score"
+    if output.direction is None:
+        return (
+            f"{name} is {output.observed}, in itself the likelier value ({percent(output.probability)}), "
+            f"but {makes}."
+        )
+    return (
+        f"{name} is {output.observed} where {output.fitting} is expected (the model gives a {output.observed} "
+        f"a chance of {percent(output.probability)}); {makes}."
+    )
+
+
+def _companions(first: ExplainedOutput, others: Sequence[ExplainedOutput]) -> list[str]:
+    """Other unexpected outputs: those that the first explains, and those that it does not."""
+    surprising = [output for output in others if output.direction is not None]
+    explained = [output for output in surprising if (output.probability_if_first_changed or 0) >= 0.5]
+    alone = [output for output in surprising if output not in explained]
+    told = []
+    if explained:
+        chances = joined([_with_chance(output) for output in explained])
+        told.append(f"Unexpected only as long as {_valued(first)}: {chances}.")
+    if alone:
+        told.append(f"Also unexpected: {joined([_with_chance(output) for output in alone])}.")
+    return told
+
+
+def _with_chance(output: ExplainedOutput) -> str:
+    return f"{_valued(output)} ({percent(output.probability)})"
+
+
+def _html_row(output: ExplainedOutput) -> str:
+    width = f"display:inline-block;height:0.7em;background:#0072B2;width:{100 * output.part:.0f}px"
+    after = "" if output.score_if_changed is None else f"{output.score_if_changed:.4g}"
+    cells = (
+        f"<bdi>{escape(printable(output.output, LONGEST_NAME))}</bdi>",
+        str(output.observed),
+        percent(output.expected),
+        f'<span style="{width}"></span> {percent(output.part)}',
+        after,
+    )
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

@@ -1,0 +1,150 @@
+"""Any scikit-learn classifier with ``predict_proba`` in place of the logistic models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logit
+
+from amiss.arrays import Floats, Mask, Matrix
+from amiss.encoding.joint import joint
+from amiss.errors import DataError, shown
+from amiss.models.conditional import Fit, LinearModel
+from amiss.models.folds import Folds
+from amiss.progress import Progress
+
+SUREST = 1e-12  # a classifier that says 0 or 1 means no more than this
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The smoothed base rate, where the training rows all show the same value."""
+
+    rate: float
+
+    def log_odds(self, n_rows: int) -> Floats:
+        return np.full(n_rows, logit(self.rate))
+
+
+@dataclass(frozen=True)
+class ClassifierModel:
+    """One fitted classifier an output, and the outputs each may see."""
+
+    classifiers: list[Any]
+    visible: Mask
+    takes_sparse: bool
+
+    def log_odds(self, inputs: Matrix, outputs: Floats) -> Floats:
+        columns = [
+            _log_odds(classifier, self._view(inputs, outputs, i)) for i, classifier in enumerate(self.classifiers)
+        ]
+        return np.column_stack(columns)
+
+    def as_linear(self, n_inputs: int) -> LinearModel | None:
+        """The classifiers' coefficients, if every one has them; whether they give its log-odds is to be seen."""
+        n_outputs = len(self.classifiers)
+        coef, intercept = np.zeros((n_inputs + n_outputs, n_outputs)), np.zeros(n_outputs)
+        for i, classifier in enumerate(self.classifiers):
+            if isinstance(classifier, Constant):
+                intercept[i] = classifier.log_odds(1)[0]
+                continue
+            seen = np.concatenate([np.ones(n_inputs, dtype=bool), self.visible[:, i]])
+            own = np.ravel(getattr(classifier, "coef_", ()))
+            start = np.ravel(getattr(classifier, "intercept_", ()))
+            if len(own) != seen.sum() or len(start) != 1:
+                return None
+            coef[seen, i], intercept[i] = own, start[0]
+        return LinearModel(coef, intercept)
+
+    def _view(self, inputs: Matrix, outputs: Floats, i: int) -> Matrix:
+        return _view(inputs, outputs, self.visible[:, i], self.takes_sparse)
+
+
+def fit_classifiers(
+    base_estimator: Any,
+    inputs: Matrix,
+    outputs: Floats,
+    observed: Mask,
+    visible: Mask,
+    folds: Folds | None,
+    *,
+    names: Sequence[str],
+    n_jobs: int | None = None,
+    progress: Progress = lambda steps=1: None,
+) -> Fit:
+    """Fit a clone of ``base_estimator`` for every output, and for every fold of it."""
+    from joblib import Parallel, delayed
+    from sklearn.utils import get_tags
+
+    takes_sparse = bool(get_tags(base_estimator).input_tags.sparse)
+    n_rows, n_outputs = outputs.shape
+
+    def one(i: int) -> tuple[Any, Floats, Floats]:
+        view = _view(inputs, outputs, visible[:, i], takes_sparse)
+        target, present = outputs[:, i], observed[:, i]
+        try:
+            classifier = _fitted(base_estimator, view, target, present)
+            held_out = np.zeros(n_rows)
+            if folds is not None:
+                held_out = _held_out(base_estimator, view, target, present, folds[:, i])
+            return classifier, _log_odds(classifier, view), held_out
+        except ValueError as error:
+            ones, zeros = int((target[present] == 1).sum()), int((target[present] == 0).sum())
+            raise DataError(
+                f"base_estimator fails on output {shown(names[i])}, which is 1 in {ones} rows and 0 in {zeros}; "
+                "choose another estimator, or drop the output"
+            ) from error
+
+    results = []
+    for result in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(one)(i) for i in range(n_outputs)):
+        results.append(result)
+        progress(1)
+    classifiers, in_sample, held_out = zip(*results, strict=True)
+    return Fit(
+        model=ClassifierModel(list(classifiers), visible, takes_sparse),
+        in_sample=np.column_stack(in_sample),
+        out_of_fold=np.column_stack(held_out) if folds is not None else None,
+        strength=np.full(n_outputs, np.nan),
+        converged=np.ones(n_outputs, dtype=bool),
+    )
+
+
+def _fitted(base_estimator: Any, view: Matrix, target: Floats, present: Mask) -> Any:
+    from sklearn.base import clone
+
+    rows = np.flatnonzero(present)
+    labels = target[rows].astype(int)
+    if len(np.unique(labels)) < 2:
+        return Constant((labels.sum() + 0.5) / (len(labels) + 1.0))
+    return clone(base_estimator).fit(view[rows], labels)
+
+
+def _held_out(base_estimator: Any, view: Matrix, target: Floats, present: Mask, folds: Folds) -> Floats:
+    """Log-odds of each row by a classifier that did not see it."""
+    result = np.zeros(len(target))
+    for fold in np.unique(folds):
+        outside = folds == fold
+        classifier = _fitted(base_estimator, view, target, present & ~outside)
+        result[outside] = _log_odds(classifier, view[np.flatnonzero(outside)])
+    return result
+
+
+def _log_odds(classifier: Any, view: Matrix) -> Floats:
+    if isinstance(classifier, Constant):
+        return classifier.log_odds(view.shape[0])
+    probability = classifier.predict_proba(view)[:, list(classifier.classes_).index(1)]
+    if np.isnan(probability).any():
+        raise ValueError("predict_proba gives NaN")
+    return np.asarray(logit(np.clip(probability, SUREST, 1.0 - SUREST)), dtype=np.float64)
+
+
+def _view(inputs: Matrix, outputs: Floats, seen: Mask, takes_sparse: bool) -> Matrix:
+    """The columns one output's classifier may see."""
+    view = joint(inputs, outputs[:, seen])
+    if takes_sparse or not sparse.issparse(view):
+        return view
+    return np.asarray(view.toarray())

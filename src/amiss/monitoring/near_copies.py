@@ -1,0 +1,99 @@
+"""Rows that differ from a row of the fit by no more than rounding.
+
+A table that was written with fewer digits, or in single precision, no longer has the fingerprints of its
+rows; the models have seen them all the same. Rows with the same outputs are laid out along a random direction,
+where those that differ little lie side by side, and only these are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from amiss.arrays import Floats, Mask, Matrix
+from amiss.data.fingerprints import Fingerprints, fingerprints
+
+ROUNDING = 1e-3  # of the standard deviation, on average over columns
+WIDE = 4.0  # standard deviations of what a difference as large comes to along a random direction
+SAMPLE = 5000
+MOST_NEAR = 50  # rows along the direction that a row is compared with
+
+
+@dataclass(frozen=True)
+class Lookalikes:
+    """Rows of a fit, each at a ``key``: the number of its outputs' group, and how far it lies along a direction.
+
+    Keys rise, and the direction takes up less than half of the room between two groups.
+    """
+
+    design: Matrix
+    direction: Floats
+    groups: Fingerprints
+    start: float
+    unit: float
+    keys: Floats
+    order: npt.NDArray[np.intp]
+    tolerance: float
+
+    @classmethod
+    def of(cls, design: Matrix, Y: Floats) -> Lookalikes:
+        direction = np.random.default_rng(0).normal(size=design.shape[1])
+        along = np.asarray(design @ direction)
+        groups, number = np.unique(fingerprints(Y, 0), return_inverse=True)
+        start, unit = float(along.min()), float(np.ptp(along)) * 2.5 or 1.0
+        keys = number + (along - start) / unit
+        order = np.argsort(keys, kind="stable")
+        tolerance = ROUNDING * float(np.sqrt(_spread(design)))
+        return cls(design, direction, groups, start, unit, keys[order], order, tolerance)
+
+    def among(self, design: Matrix, Y: Floats) -> Mask:
+        """Which rows look like one of the fit."""
+        along, outputs = np.asarray(design @ self.direction), fingerprints(Y, 0)
+        number = np.minimum(np.searchsorted(self.groups, outputs), len(self.groups) - 1)
+        keys = number + np.clip((along - self.start) / self.unit, -0.2, 0.6)
+        known = self.groups[number] == outputs
+        found = np.zeros(len(keys), dtype=bool)
+        for row, near in self._near(np.where(known, keys, np.inf)):
+            found[row] = (self._apart(near, design[[row]]) <= self.tolerance).any()
+        return found
+
+    @cached_property
+    def by_nature(self) -> tuple[int, int]:
+        """How many of some rows of the fit look like another that is no copy of theirs, and of how many."""
+        n_rows = len(self.order)
+        some = np.unique(np.linspace(0, n_rows - 1, min(SAMPLE, n_rows)).astype(np.intp))
+        alike = 0
+        for number, near in self._near(self.keys[some]):
+            apart = self._apart(near, self.design[[self.order[some[number]]]])
+            alike += bool(((apart > 0) & (apart <= self.tolerance)).any())
+        return alike, len(some)
+
+    def _near(self, keys: Floats) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
+        """Each of ``keys`` that has rows of the fit beside it, with these; of many, the nearest."""
+        reach = WIDE * self.tolerance / self.unit
+        first, last = np.searchsorted(self.keys, keys - reach), np.searchsorted(self.keys, keys + reach)
+        here = np.searchsorted(self.keys, keys)
+        first, last = np.maximum(first, here - MOST_NEAR // 2), np.minimum(last, here + MOST_NEAR // 2)
+        for row in np.flatnonzero(last > first):
+            yield int(row), self.order[first[row] : last[row]]
+
+    def _apart(self, near: npt.NDArray[np.intp], row: Matrix) -> Floats:
+        """How far rows of the fit are from a row."""
+        rows = self.design[near]
+        if not sparse.issparse(rows):
+            return np.sqrt(((rows - row) ** 2).sum(axis=1))
+        squares = np.ravel(rows.multiply(rows).sum(axis=1)) + row.multiply(row).sum()
+        return np.sqrt(np.maximum(squares - 2 * np.ravel((rows @ row.T).toarray()), 0.0))
+
+
+def _spread(design: Matrix) -> float:
+    """The variances of all columns together."""
+    n_rows = max(1, design.shape[0])
+    mean = np.ravel(np.asarray(design.sum(axis=0))) / n_rows
+    cells = design.data if sparse.issparse(design) else np.ravel(design)
+    return max(0.0, float(cells @ cells) / n_rows - float(mean @ mean))

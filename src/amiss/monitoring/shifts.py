@@ -1,0 +1,110 @@
+"""Inputs that are distributed otherwise in a batch than in the fit: another unit, a sensor that went silent.
+
+Each column's values are compared with the knots the fit remembers of it (Kolmogorov and Smirnov's distance, the
+largest difference between the shares below a value). Tables that are mostly zeros have no knots, nor has any with
+another scaling than by ranks; they are not compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from amiss.arrays import Floats
+from amiss.data.table import Table
+from amiss.encoding.encoder import Encoding
+from amiss.wording import first_few, percent, printable, six_digits
+
+CHANCE = 0.01  # of naming an input, among all of them, in a batch like the fit
+LEAST = 0.15  # of a distance that is worth naming
+
+
+@dataclass(frozen=True)
+class Shift:
+    """An input column that is distributed otherwise, and how much: 0 not at all, 1 altogether."""
+
+    column: str
+    distance: float
+    missing: float  # share in the batch
+    usually_missing: float  # and in the fit
+
+    def __str__(self) -> str:
+        name = printable(self.column)
+        if abs(self.missing - self.usually_missing) < LEAST:
+            return name
+        return f"{name} (missing in {percent(self.missing)}, usually {percent(self.usually_missing)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "column": self.column,
+            "distance": six_digits(self.distance),
+            "missing": six_digits(self.missing),
+            "usually_missing": six_digits(self.usually_missing),
+        }
+
+
+def shifts(encoding: Encoding, table: Table, n_fitted: int) -> list[Shift]:
+    """The inputs of ``table`` that are distributed otherwise than in the ``n_fitted`` rows of the fit."""
+    if not encoding.ranks.counts.any():
+        return []
+    values = np.asarray(encoding.expanded(table))
+    effective = len(values) * n_fitted / (len(values) + n_fitted)
+    least = max(LEAST, float(np.sqrt(np.log(2 * encoding.n_columns / CHANCE) / 2 / effective)))
+    distance = _distances(encoding, values)
+    usually = dict(zip(encoding.indicated, _usually_missing(encoding), strict=True))
+    largest: dict[int, float] = {}
+    for column in np.flatnonzero(distance >= least):
+        source = int(encoding.sources[column])
+        largest[source] = max(largest.get(source, 0.0), float(distance[column]))
+    return [
+        Shift(
+            column=encoding.names[source],
+            distance=largest[source],
+            missing=float(np.isnan(table.column(source)).mean()),
+            usually_missing=float(usually.get(source, 0.0)),
+        )
+        for source in sorted(largest, key=lambda each: -largest[each])
+    ]
+
+
+def remarks(found: list[Shift]) -> list[str]:
+    """A sentence on those that differ most."""
+    if not found:
+        return []
+    return [f"Inputs that are distributed otherwise than in the fit: {first_few([str(each) for each in found])}."]
+
+
+def _distances(encoding: Encoding, values: Floats) -> Floats:
+    """The largest difference of the shares below a knot, of each encoded column; 0 if it has no knots."""
+    ranks, ends = encoding.ranks, np.cumsum(encoding.ranks.counts)
+    result = np.zeros(encoding.n_columns)
+    for column in np.flatnonzero(ranks.counts):
+        knots = slice(ends[column] - ranks.counts[column], ends[column])
+        ordered, middle = np.sort(values[:, column]), ranks.rank[knots]
+        below, upto = (np.searchsorted(ordered, ranks.at[knots], side) / len(values) for side in ("left", "right"))
+        shares = _shares_upto(middle)
+        if shares is None:  # between the knots there are values that are not remembered
+            result[column] = np.abs((below + upto) / 2 - middle).max()
+        else:
+            result[column] = max(np.abs(upto - shares[1:]).max(), np.abs(below - shares[:-1]).max())
+    return result
+
+
+def _shares_upto(middle: Floats) -> Floats | None:
+    """From the ranks of all values of a column, halves of equal ones counting, the shares up to each, from 0.
+
+    >>> _shares_upto(np.array([0.25, 0.625, 0.875]))
+    array([0.  , 0.5 , 0.75, 1.  ])
+    """
+    turns = np.where(np.arange(len(middle)) % 2, -1.0, 1.0)
+    shares = np.concatenate([[0.0], 2 * turns * np.cumsum(turns * middle)])
+    whole = abs(shares[-1] - 1) < 1e-9 and (np.diff(shares) > 0).all()
+    return shares if whole else None
+
+
+def _usually_missing(encoding: Encoding) -> Floats:
+    """The share that was missing in the fit, of the inputs where any was: from the knots of their indicators."""
+    ends = np.cumsum(encoding.ranks.counts)[encoding.n_columns - len(encoding.indicated) :]
+    return 2 * (1 - encoding.ranks.rank[ends - 1])

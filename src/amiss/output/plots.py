@@ -1,0 +1,208 @@
+"""Pictures: functions from arrays to matplotlib figures, usable alone from a notebook (extra ``plot``)."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from amiss.arrays import Floats, Mask
+from amiss.errors import MissingDependencyError
+from amiss.files import whole_or_nothing
+from amiss.output.report.measures import calibration, histogram
+from amiss.wording import percent
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart; lines also differ in their dashes.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A4B1F", "#8C8C8C", "#B8A800")
+DASHES = ("-", "--", "-.", ":")
+ORDINARY, WRONG = "#9AA5B1", "#D55E00"
+
+
+def require_matplotlib() -> None:
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingDependencyError("pictures need matplotlib: pip install 'amiss[plot]'")
+
+
+def new_figure(**options: Any) -> Figure:
+    """A figure that belongs to no window and no global state."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(layout="constrained", **options)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a PNG file, whole or not at all."""
+    with whole_or_nothing(path) as stream:
+        figure.savefig(stream, format="png", dpi=120)
+
+
+def _literal(text: str) -> str:
+    """Text in which a dollar sign begins no formula, and that is not too long."""
+    return (text if len(text) <= 30 else text[:29] + "…").replace("$", r"\$")
+
+
+def tpar_curves(
+    panels: Mapping[str, Mapping[str, Floats]],
+    rates: Floats,
+    title: str,
+    injected: float = 0.01,
+    stressed: str = "",
+) -> Figure:
+    """TPAR against alert rate, one panel a title of ``panels``.
+
+    A panel maps a method to its TPAR at ``rates`` in each repeat, ``(n_repeats, n_rates)``: the line
+    is the mean, the band one standard deviation. The vertical line is the share of flipped rows; the
+    method ``stressed`` has a thick black line.
+    """
+    figure = new_figure(figsize=(4.2 * len(panels) + 1.8, 3.6))
+    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axis, (name, curves) in zip(axes, panels.items(), strict=True):
+        axis.axvline(injected, color="#777777", linewidth=1)
+        for number, (method, values) in enumerate(curves.items()):
+            colour, dashes, width = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)], 1.6
+            if method == stressed:
+                colour, dashes, width = "#000000", "-", 2.6
+            mean = values.mean(axis=0)
+            axis.plot(rates, mean, dashes, color=colour, linewidth=width, label=method, zorder=2 + width)
+            if len(values) > 1:
+                spread = values.std(axis=0, ddof=1)
+                axis.fill_between(
+                    rates, mean - spread, np.minimum(mean + spread, 1), color=colour, alpha=0.12, linewidth=0
+                )
+        axis.set(title=name, xlabel="alert rate", xlim=(0, rates[-1]), ylim=(0, 1.02))
+        axis.set_xticks(np.linspace(0, rates[-1], 5))
+    axes[0].set_ylabel("TPAR (precision)")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+    figure.suptitle(title)
+    return figure
+
+
+def rho_space(
+    places: Floats, outputs: Floats, rho: Floats, flipped: Mask, names: Sequence[str], title: str
+) -> Figure:
+    """The paper's first figure: rows where their inputs put them, and where the models put them.
+
+    ``places`` is ``(n_rows, 2)``; ``outputs`` and ``rho`` are those of two outputs, ``(n_rows, 2)``.
+    """
+    names = [_literal(name) for name in names]
+    figure = new_figure(figsize=(10.5, 5.6))
+    left, right = figure.subplots(1, 2)
+    kinds = [(a, b) for a in (0, 1) for b in (0, 1)]
+    for (a, b), marker, colour in zip(kinds, "o^sD", ("#B9C2CC", "#56B4E9", "#009E73", "#0072B2"), strict=True):
+        mine = (outputs[:, 0] == a) & (outputs[:, 1] == b)
+        left.scatter(*places[mine].T, s=9, marker=marker, color=colour, linewidth=0,
+                     label=f"{names[0]} = {a}, {names[1]} = {b}")  # fmt: skip
+    left.set(xlabel="first principal axis of the inputs", ylabel="second", title="the rows")
+    right.scatter(*rho[~flipped].T, s=9, color=ORDINARY, linewidth=0, label="as it was")
+    for axis, at in ((left, places), (right, rho)):
+        axis.scatter(*at[flipped].T, s=42, facecolor="none", edgecolor=WRONG, linewidth=1.6, label="flipped")
+    right.set(xlabel=f"rho of {names[0]}", ylabel=f"rho of {names[1]}", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03),
+              title="their rho")  # fmt: skip
+    for axis in (left, right):
+        axis.legend(fontsize="small", frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
+    figure.suptitle(title)
+    return figure
+
+
+def precision_at_rates(precision: Mapping[str, Floats], rates: Sequence[float], title: str) -> Figure:
+    """Expected precision of each score at a few alert rates, with the spread over trials as whiskers.
+
+    ``precision`` maps a score to ``(n_trials, n_rates)``.
+    """
+    figure = new_figure(figsize=(7.2, 3.8))
+    axis = figure.subplots()
+    width = 0.8 / len(precision)
+    for number, (score, values) in enumerate(precision.items()):
+        at = np.arange(len(rates)) + (number - (len(precision) - 1) / 2) * width
+        spread = values.std(axis=0, ddof=1) if len(values) > 1 else None
+        axis.bar(at, values.mean(axis=0), width * 0.92, yerr=spread, capsize=2, ecolor="#555555",
+                 color=COLOURS[number % len(COLOURS)], label=score)  # fmt: skip
+    axis.set_xticks(np.arange(len(rates)), [f"{rate:.1%}" for rate in rates])
+    axis.set(xlabel="share of rows looked at", ylabel="precision", ylim=(0, 1.05), title=title)
+    axis.legend(frameon=False, ncols=len(precision), loc="upper right", fontsize="small")
+    return figure
+
+
+def score_histogram(scores: Floats, threshold: float, title: str = "scores") -> Figure:
+    """How many rows have which score, and where they are flagged; counts on a logarithmic scale."""
+    bins = histogram(scores)
+    figure = new_figure(figsize=(7.2, 3.4))
+    axis = figure.subplots()
+    axis.bar(bins.edges[:-1], bins.counts, np.diff(bins.edges), align="edge", color=COLOURS[0])
+    axis.axvline(threshold, color=WRONG, linewidth=2, label=f"threshold {threshold:.4g}")
+    axis.set(xlabel="score", ylabel="rows", yscale="log", title=_literal(title))
+    axis.legend(frameon=False)
+    return figure
+
+
+def share_bars(
+    names: Sequence[str], shares: Floats, observed: Sequence[int], expected: Sequence[float], title: str
+) -> Figure:
+    """An explained row: what each output adds to its score, with its value and the probability of a 1.
+
+    The arrays are those of ``[output for output in explanation.outputs]``, most important first.
+    """
+    figure = new_figure(figsize=(7.2, 0.8 + 0.4 * len(names)))
+    axis = figure.subplots()
+    places = np.arange(len(names))[::-1]
+    axis.barh(places, shares, color=COLOURS[0])
+    labels = [f"{_literal(name)} = {value}" for name, value in zip(names, observed, strict=True)]
+    axis.set_yticks(places, labels)
+    for place, share, chance in zip(places, shares, expected, strict=True):
+        axis.annotate(f" chance of a 1: {percent(float(chance))}", (share, place), va="center", fontsize="small")
+    axis.set(xlabel="share of the score", title=_literal(title))
+    axis.margins(x=0.35)
+    axis.set_xlim(left=0)
+    return figure
+
+
+def calibration_curve(probability: Floats, y: Floats, name: str) -> Figure:
+    """Is a probability as often right as it says? Each point is a tenth of the rows."""
+    curve = calibration(probability, y)
+    figure = new_figure(figsize=(4.4, 4.4))
+    axis = figure.subplots()
+    axis.plot([0, 1], [0, 1], color="#777777", linewidth=1)
+    axis.plot(curve.expected, curve.observed, "o-", color=COLOURS[0])
+    axis.set(xlabel="expected share of ones", ylabel="observed share of ones", title=_literal(name),
+             xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")  # fmt: skip
+    return figure
+
+
+def dependence_map(coef: Floats, names: Sequence[str], title: str = "which outputs speak for which") -> Figure:
+    """``coef[j, i]``, what output j = 1 adds to the log-odds of output i, as colours: blue for, orange against."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("against and for", ["#D55E00", "#FFFFFF", "#0072B2"])
+    largest = float(np.abs(coef).max(initial=0.0)) or 1.0
+    size = 2.5 + 0.28 * len(names)
+    figure = new_figure(figsize=(size + 1, size))
+    axis = figure.subplots()
+    image = axis.imshow(coef, cmap=colours, vmin=-largest, vmax=largest)
+    labels = [_literal(name) for name in names]
+    axis.set_xticks(range(len(names)), labels, rotation=60, ha="right")
+    axis.set_yticks(range(len(names)), labels)
+    axis.set(title=_literal(title), xlabel="for this output", ylabel="this output = 1 adds")
+    figure.colorbar(image, ax=axis, shrink=0.8, label="log-odds")
+    return figure
+
+
+def rho_pair(rho: Floats, flagged: Mask, names: Sequence[str], title: str = "two outputs") -> Figure:
+    """Rows at the probabilities of the values observed in two outputs, ``rho`` being (n_rows, 2)."""
+    figure = new_figure(figsize=(4.8, 4.8))
+    axis = figure.subplots()
+    axis.scatter(rho[~flagged, 0], rho[~flagged, 1], s=9, color=ORDINARY, linewidth=0, label="ordinary")
+    axis.scatter(
+        rho[flagged, 0], rho[flagged, 1], s=42, facecolor="none", edgecolor=WRONG, linewidth=1.6, label="flagged"
+    )
+    axis.set(xlabel=f"chance of the observed {_literal(names[0])}",
+             ylabel=f"chance of the observed {_literal(names[1])}",
+             xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), title=_literal(title), aspect="equal")  # fmt: skip
+    axis.legend(frameon=False, fontsize="small")
+    return figure

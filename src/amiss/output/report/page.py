@@ -1,0 +1,141 @@
+"""The report: one HTML file that needs nothing but a browser.
+
+Its script and style are the package's own and are allowed by their hashes; nothing else may run or be
+loaded (Content-Security-Policy). Names, ids and cells enter as JSON data or through autoescaping.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Sequence
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from markupsafe import Markup
+from sklearn.utils.validation import check_is_fitted
+
+from amiss import __version__
+from amiss.data.alignment import matched, refuse_unequal_lengths
+from amiss.data.validation import as_inputs, as_outputs
+from amiss.errors import DataError
+from amiss.files import whole_or_nothing
+from amiss.output.report.payload import DETAILED_ROWS, Material, payload
+from amiss.output.report.pictures import Picture, check_pictures, why_unseen
+from amiss.output.summary import overview
+from amiss.wording import count, printable
+
+if TYPE_CHECKING:
+    from amiss.detector import MCODE
+
+WITHOUT_SCRIPTS = 20  # rows shown where scripts are switched off
+LONGEST_TITLE = 200
+
+
+def write_report(
+    path: str | Path,
+    detector: MCODE,
+    X: Any,
+    Y: Any,
+    *,
+    ids: Sequence[str] | None = None,
+    pictures: Sequence[Picture] | None = None,
+    n_details: int = DETAILED_ROWS,
+    title: str = "amiss report",
+) -> None:
+    """Write a report on the rows a detector was fitted to, whole or not at all.
+
+    Parameters
+    ----------
+    path : an HTML file
+    detector : fitted to X and Y
+    X, Y : what it was fitted to
+    ids : what the rows are called
+    pictures : one picture a row, as files or as an array (n_rows, height, width) or (…, 3)
+    n_details : how many of the most unusual rows carry an explanation
+    """
+    content = page(material(detector, X, Y, ids, pictures, n_details), title)
+    with whole_or_nothing(Path(path)) as stream:
+        stream.write(content.encode("utf-8", errors="replace"))
+
+
+def material(
+    detector: MCODE,
+    X: Any,
+    Y: Any,
+    ids: Sequence[str] | None = None,
+    pictures: Sequence[Picture] | None = None,
+    n_details: int = DETAILED_ROWS,
+) -> Material:
+    """What a report is made from, checked."""
+    check_is_fitted(detector)
+    inputs = matched(as_inputs(X), detector.input_names_, "x")
+    outputs = matched(as_outputs(Y, detector.output_names_), detector.output_names_, "y")
+    refuse_unequal_lengths(inputs, outputs)
+    detector.explain_rows([])  # a model that was saved without its rows refuses
+    n_rows = len(detector.decision_scores_)
+    if len(inputs) != n_rows:
+        raise DataError(f"X has {len(inputs)} rows and the fit had {n_rows}; give what the detector was fitted to")
+    if not detector.was_fitted_to(inputs, outputs):
+        raise DataError("these are not the rows the detector was fitted to, or they are in another order")
+    if ids is not None and len(ids) != n_rows:
+        raise DataError(f"there are {len(ids)} ids for {n_rows} rows")
+    if pictures is not None:
+        check_pictures(pictures, n_rows)
+    if n_details < 1:
+        raise ValueError("n_details must be at least 1")
+    names = None if ids is None else tuple(map(str, ids))
+    return Material(detector, inputs, np.asarray(outputs.values), names, pictures, n_details)
+
+
+def page(made_from: Material, title: str = "amiss report") -> str:
+    """The report as HTML."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment.policies["json.dumps_kwargs"] = {
+        "separators": (",", ":"),
+        "allow_nan": False,
+        "ensure_ascii": False,
+    }
+    templates = files("amiss.output.report").joinpath("templates")
+    html, style, script = (
+        templates.joinpath(name).read_text("utf-8") for name in ("report.html", "report.css", "report.js")
+    )
+    data = payload(made_from)
+    unseen = (data["pictures"] or []).count(None)
+    remark = [f"{count(unseen, 'picture')} could not be shown: {why_unseen()}."] * bool(unseen)
+    return environment.from_string(html).render(
+        title=printable(title, LONGEST_TITLE),
+        overview=[*overview(made_from.detector), *remark],
+        first_rows=[" ".join(detail["said"]) for detail in data["details"][:WITHOUT_SCRIPTS]],
+        weight_meaning=_weight_meaning(made_from.detector.score_),
+        sample_note=_sample_note(len(data["sample"]["row"]), data["n_rows"]),
+        version=__version__,
+        date=date.today().isoformat(),
+        data=data,
+        style=Markup(style),
+        style_hash=_hash(style),
+        script=Markup(script),
+        script_hash=_hash(script),
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _weight_meaning(score: str) -> str:
+    return {
+        "flip": "how much the output can count, the inverse of its error thereabouts",
+        "lrw": "its mean weight in the score",
+        "rw": "its weight in the score",
+        "prod": "every output counts alike",
+    }[score] + "."
+
+
+def _sample_note(shown: int, n_rows: int) -> str:
+    return "" if shown == n_rows else f"Shown are the most unusual rows and some others, {shown} of {n_rows}."

@@ -1,0 +1,330 @@
+"""The k nearest rows, exactly.
+
+Distances come from matrix products, around the mean row so that a common offset costs no digits.
+Few rows are compared with all others in double precision. Many are first sifted in single
+precision: the distances to a sample of the rows bound how far the k-th neighbour can be, and what
+lies within the bound and the rounding error of single precision is a candidate. The candidates'
+distances are then taken in double precision, from the differences themselves.
+
+Two distances that differ by less than rounding are a tie, and ties go to the row that stands first;
+the detector keeps its rows in an order that depends on their content only, so ties do not depend on
+how a file is sorted.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from amiss.arrays import Floats, Matrix
+from amiss.models.logistic.axes import MOST_AXES
+from amiss.progress import Progress
+from amiss.threads import thread_count, workers
+
+BLOCK_BYTES = 32 << 20
+TIE = 1e-12  # of the largest squared distance there can be: more than rounding, less than a difference
+LOST = 1e-6  # where a tie is wider than this share of the distance, digits were lost
+PRODUCT_LOSES = 1e-6  # of the squares: below it a squared distance by products has too few digits left
+WORTH_SIFTING = 6000  # rows; also, the k nearest must be few of them
+QUERIES, CHUNK = 256, 2048  # rows of a block of queries, and of those it is compared with at a time
+SAMPLE = 10  # one row in so many bounds the distance of the k-th neighbour
+WORTH_A_SHADOW = 2000  # rows
+AXES = 48  # along which a single query is compared with all rows
+MOST_RULED_IN = 0.3  # of the rows: beyond, comparing all of them is faster
+ROUNDING = float(np.finfo(np.float32).eps)
+MOST_CANDIDATES = 40  # times k, on average over a block of queries: beyond, the sieve lets too much by
+MANY = 4  # times k candidates are too many to take their differences
+
+Neighbors = npt.NDArray[np.intp]
+
+
+class NearestRows:
+    """The rows to be found, around their mean, with their squared lengths.
+
+    ``recall`` is the share of the k nearest that ``find`` finds: all of them.
+    """
+
+    recall = 1.0
+
+    def __init__(self, rows: Matrix) -> None:
+        # Sparse rows stay where they are: most of their columns are zero, and so near the mean.
+        self.centre: Floats = np.zeros(rows.shape[1]) if sparse.issparse(rows) else rows.mean(axis=0)
+        self.rows = self._centred(rows)
+        self.squares = _squares(self.rows)
+
+    def _centred(self, rows: Matrix) -> Matrix:
+        return rows if sparse.issparse(rows) else rows - self.centre
+
+    def find(
+        self,
+        k: int,
+        queries: Matrix | None = None,
+        *,
+        n_jobs: int | None = None,
+        progress: Progress = lambda steps=1: None,
+    ) -> Neighbors:
+        """Indices ``(n_queries, min(k, rows there are))`` of the nearest rows, nearest first.
+
+        Without ``queries``, of the rows themselves, none of which is its own neighbour.
+        """
+        n_rows = self.rows.shape[0]
+        own = queries is None
+        asked: Matrix = self.rows if queries is None else self._centred(queries)
+        k = min(k, n_rows - 1 if own else n_rows)
+        n_queries = asked.shape[0]
+        result = np.empty((n_queries, k), dtype=np.intp)
+        if k == 0:
+            return result
+        asked_squares = self.squares if own else _squares(asked)
+        ties = TIE * (np.sqrt(self.squares.max()) + np.sqrt(asked_squares)) ** 2
+        if n_queries == 1 and not own:
+            result[0] = self._of_one(asked, asked_squares, k, ties)
+            progress(1)
+            return result
+        # Sparse rows have so few products that single precision would save nothing.
+        sifting = not sparse.issparse(asked) and n_rows >= max(WORTH_SIFTING, 20 * k)
+        step = QUERIES if sifting else max(1, BLOCK_BYTES // (8 * n_rows))
+        search = self._sifted if sifting else self._compared
+
+        def block(start: int) -> None:
+            part = slice(start, min(start + step, n_queries))
+            places = np.arange(start, part.stop) if own else None
+            result[part] = search(asked[part], asked_squares[part], k, ties[part], places)
+            progress(part.stop - start)
+
+        with threadpool_limits(1, user_api="blas"), workers(thread_count(n_jobs)) as ours:
+            ours.each(block, range(0, n_queries, step))
+        return result
+
+    def distances(self, neighbors: Neighbors, n_jobs: int | None = None) -> Floats:
+        """How far each row is from its neighbours, in the order of ``neighbors``."""
+        result = np.empty(neighbors.shape)
+        # A product of sparse rows is far cheaper than gathering them; what it loses is computed again.
+        thin = sparse.issparse(self.rows)
+        step = max(1, BLOCK_BYTES // (8 * self.rows.shape[0])) if thin else QUERIES
+
+        def work(start: int) -> None:
+            part = np.arange(start, min(start + step, len(neighbors)))
+            lost = part
+            if thin:
+                squares = self._squared_distances(self.rows[part], self.squares[part])
+                near = np.take_along_axis(squares, neighbors[part], axis=1)
+                result[part] = np.sqrt(np.maximum(near, 0))
+                scale = self.squares[part, None] + self.squares[neighbors[part]]
+                lost = part[(near <= PRODUCT_LOSES * scale).any(axis=1)]
+            for row in lost:
+                result[row] = np.sqrt(_direct(self.rows[neighbors[row]], self.rows[[row]]))
+
+        with workers(thread_count(n_jobs)) as ours:
+            ours.each(work, range(0, len(neighbors), step))
+        return result
+
+    def _compared(
+        self, queries: Matrix, squares: Floats, k: int, ties: Floats, places: Neighbors | None
+    ) -> Neighbors:
+        """The k nearest, all rows being compared in double precision; ``places`` are the queries' own rows."""
+        distances = self._squared_distances(queries, squares)
+        if places is not None:
+            distances[np.arange(len(distances)), places] = np.inf
+        return self._smallest(queries, distances, k, ties)
+
+    def _sifted(
+        self, queries: Floats, squares: Floats, k: int, ties: Floats, places: Neighbors | None
+    ) -> Neighbors:
+        """The k nearest, out of what single precision does not rule out."""
+        result = np.empty((len(queries), k), dtype=np.intp)
+        left = []
+        for query, some in enumerate(self._sieve.candidates(queries, squares, k, places)):
+            if some is None:
+                left.append(query)
+            else:
+                exact = _direct(self.rows[some], queries[[query]])
+                result[query] = _ordered(some, exact, k, float(ties[query]))
+        step = max(1, BLOCK_BYTES // (8 * len(self.rows)))
+        for start in range(0, len(left), step):
+            some = np.array(left[start : start + step])
+            own = None if places is None else places[some]
+            result[some] = self._compared(queries[some], squares[some], k, ties[some], own)
+        return result
+
+    def _of_one(self, query: Matrix, squares: Floats, k: int, ties: Floats) -> Neighbors:
+        """The k nearest of a single query, without reading all of the rows.
+
+        Along any few axes two rows are at most as far apart as in truth. So the rows nearest along
+        the principal axes bound how far the k-th neighbour can be, and what lies further along
+        them is ruled out.
+        """
+        shadow = self._shadow
+        if shadow is None or shadow.rows.shape[0] < 4 * k:
+            return self._compared(query, squares, k, ties, None)[0]
+        flat, error = shadow.distances(query[0])
+        nearest = np.argpartition(flat, k - 1)[:k]
+        bound = _direct(self.rows[nearest], query).max() / shadow.unit**2
+        some = np.flatnonzero(flat <= bound * (1 + 1e-6) + error)
+        if not k <= len(some) <= MOST_RULED_IN * len(flat) or not np.isfinite(flat).all():
+            return self._compared(query, squares, k, ties, None)[0]
+        return _ordered(some, _direct(self.rows[some], query), k, float(ties[0]))
+
+    @cached_property
+    def _shadow(self) -> _Shadow | None:
+        if sparse.issparse(self.rows) or len(self.rows) < WORTH_A_SHADOW:
+            return None
+        if not 2 * AXES < self.rows.shape[1] <= MOST_AXES:
+            return None
+        return _Shadow(self.rows)
+
+    @cached_property
+    def _sieve(self) -> _Sieve:
+        return _Sieve(self.rows, self.squares)
+
+    def _squared_distances(self, queries: Matrix, squares: Floats) -> Floats:
+        product = queries @ self.rows.T
+        distances: Floats = product.toarray() if sparse.issparse(product) else product
+        distances *= -2.0
+        distances += self.squares
+        distances += squares[:, None]
+        return distances
+
+    def _smallest(self, queries: Matrix, distances: Floats, k: int, ties: Floats) -> Neighbors:
+        """The k nearest of each query, ties to the lower index."""
+        furthest = np.partition(distances, k - 1, axis=1)[:, k - 1]
+        row_of, candidates = np.nonzero(distances <= (furthest + 2 * ties)[:, None])
+        near = distances[row_of, candidates]
+        first = np.searchsorted(row_of, np.arange(len(distances) + 1))
+        # An odd width, so that distances that are simple fractions do not lie on an edge.
+        width = np.where(ties > 0, ties * 1.2345678, 1.0)
+        for row in np.flatnonzero(ties > LOST * furthest):
+            mine = slice(first[row], first[row + 1])
+            near[mine] = _direct(self.rows[candidates[mine]], queries[[row]])
+            width[row] = max(TIE * np.partition(near[mine], k - 1)[k - 1], np.finfo(float).tiny)
+        order = np.lexsort((candidates, np.rint(near / width[row_of]), row_of))
+        return np.asarray(candidates[order][first[:-1, None] + np.arange(k)])
+
+
+def _ordered(candidates: Neighbors, exact: Floats, k: int, tie: float) -> Neighbors:
+    """The k nearest of the candidates, ties to the lower index."""
+    furthest = np.partition(exact, k - 1)[k - 1]
+    width = max(tie * 1.2345678, np.finfo(float).tiny)
+    if tie > LOST * furthest:
+        width = max(TIE * furthest, np.finfo(float).tiny)
+    few = np.flatnonzero(exact <= furthest + 2 * width)
+    return np.asarray(candidates[few[np.lexsort((candidates[few], np.rint(exact[few] / width)))[:k]]])
+
+
+class _Shadow:
+    """Dense rows along their first principal axes, in single precision, in units of the longest."""
+
+    def __init__(self, rows: Floats) -> None:
+        self.axes = np.linalg.eigh(rows.T @ rows)[1][:, -AXES:]
+        projected = rows @ self.axes
+        self.unit = _unit(np.einsum("ij,ij->i", projected, projected))
+        projected /= self.unit
+        self.rows = projected.astype(np.float32)
+        self.squares = np.einsum("ij,ij->i", projected, projected).astype(np.float32)
+
+    def distances(self, query: Floats) -> tuple[Floats, float]:
+        """Squared distances along the axes, and how far rounding may have put them off."""
+        projected = query @ self.axes / self.unit
+        length = float(projected @ projected)
+        with np.errstate(over="ignore", invalid="ignore"):  # a query may be anywhere
+            distances = self.rows @ (-2 * projected).astype(np.float32)
+            distances += self.squares
+            distances += np.float32(length)
+        return distances, ROUNDING * (AXES + 8) * (1 + np.sqrt(length)) ** 2
+
+
+class _Sieve:
+    """Dense rows in single precision, in units of the longest, in chunks; and a sample of them.
+
+    A last column holds the squared lengths, so that one product gives the distances.
+    """
+
+    def __init__(self, rows: Floats, squares: Floats) -> None:
+        self.unit = _unit(squares)
+        single = np.column_stack([rows / self.unit, squares / self.unit**2]).astype(np.float32)
+        self.chunks = [(a, single[a : a + CHUNK]) for a in range(0, len(rows), CHUNK)]
+        self.sample = np.ascontiguousarray(single[::SAMPLE])
+        # A product of n terms is off by at most n roundings, and so are the lengths; a few more for the rest.
+        self.rounding = ROUNDING * (single.shape[1] + 8)
+
+    def candidates(
+        self, queries: Floats, squares: Floats, k: int, places: Neighbors | None
+    ) -> list[Neighbors | None]:
+        """For each query the rows that may be among its k nearest; None if it could not tell, or not rule out."""
+        turned: Floats = np.vstack([queries.T * (-2.0 / self.unit), np.ones(len(queries))])
+        turned = turned.astype(np.float32)
+        # Within the bound are k rows and more, unless the sample is a freak; that is seen, and made up for.
+        expected = k / SAMPLE
+        rank = int(1.3 * expected + 3 * np.sqrt(expected) + 2)
+        bound = np.partition(self.sample @ turned, rank - 1, axis=0)[rank - 1].astype(np.float64)
+        # No neighbour is longer than the query and the bound together, so no rounding is worse than this.
+        lengths = squares / self.unit**2
+        reach = 2 * np.sqrt(lengths) + np.sqrt(np.maximum(bound + lengths, 0))
+        error = 2 * self.rounding * reach**2 + np.finfo(np.float32).tiny
+        found = self._within(turned, bound + 2 * error, MOST_CANDIDATES * k * len(queries))
+        if found is None or not np.isfinite(bound).all():
+            return [None] * len(queries)
+        query_of, rows, near = found
+        if places is not None:
+            others = rows != places[query_of]
+            query_of, rows, near = query_of[others], rows[others], near[others]
+        order = np.argsort(query_of, kind="stable")
+        rows, near = rows[order], near[order]
+        starts = np.searchsorted(query_of[order], np.arange(len(queries) + 1))
+        return [
+            _few(rows[a:b], near[a:b], k, bound[query], 2 * error[query])
+            for query, (a, b) in enumerate(pairwise(starts))
+        ]
+
+    def _within(self, turned: Floats, bound: Floats, most: int) -> tuple[Neighbors, Neighbors, Floats] | None:
+        """Query, row and distance of all that is within each query's bound, unless that is too many."""
+        n_queries, total, found = len(bound), 0, []
+        buffer, limit = np.empty((CHUNK, n_queries), dtype=np.float32), bound.astype(np.float32)
+        for start, rows in self.chunks:
+            distances = np.matmul(rows, turned, out=buffer[: len(rows)])
+            flat = np.flatnonzero(distances <= limit)
+            found.append((flat % n_queries, flat // n_queries + start, distances.ravel()[flat]))
+            total += len(flat)
+            if total > most:
+                return None
+        query_of, candidates, near = (np.concatenate(part) for part in zip(*found, strict=True))
+        return query_of, candidates, near
+
+
+def _few(candidates: Neighbors, near: Floats, k: int, bound: float, error: float) -> Neighbors | None:
+    """The candidates that may be among the k nearest; None if fewer than k are within the bound, or too many."""
+    if len(candidates) < k:
+        return None
+    furthest = np.partition(near, k - 1)[k - 1]
+    some = candidates[near <= furthest + error]
+    return some if furthest <= bound and len(some) <= MANY * k else None
+
+
+def _unit(squares: Floats) -> float:
+    """The length of the longest row, so that single precision neither overflows nor underflows."""
+    return float(np.sqrt(squares.max())) or 1.0
+
+
+def _direct(rows: Matrix, query: Matrix) -> Floats:
+    """Squared distances from the differences themselves."""
+    if sparse.issparse(rows):
+        rows, query = rows.toarray(), query.toarray()
+    return _squares(rows - query)
+
+
+def _squares(rows: Matrix) -> Floats:
+    if sparse.issparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
+
+
+def without(found: Neighbors, own: Neighbors) -> Neighbors:
+    """Each query's own row taken out; or the last one found, if its own is not there (many copies of it)."""
+    keep = found != own[:, None]
+    keep[keep.all(axis=1), -1] = False
+    return found[keep].reshape(len(found), -1)

@@ -1,0 +1,139 @@
+"""How good each output's model is: the means to decide whether to listen to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+from amiss.arrays import Floats, Mask
+from amiss.models.projection import errors, log_rho
+
+
+@dataclass(frozen=True)
+class OutputQuality:
+    """One entry an output in every field.
+
+    Attributes
+    ----------
+    prevalence : share of ones among the observed values
+    strength : the L2 strength chosen (NaN for a ``base_estimator``)
+    converged : whether the fit at that strength converged
+    mean_error : mean of 1 - rho
+    brier : mean of (1 - rho)²
+    log_loss, base_log_loss : mean of -log rho, and the same for the base rate alone
+    skill : 1 - log_loss / base_log_loss; 0 is no better than the base rate, 1 is perfect
+    auc : area under the ROC curve (NaN for an output with one value only)
+    weight : weight in the score (for "flip" the inverse of the mean error, which bounds its part); for
+        local weights their mean
+    excluded : whether the output is left out of the score
+    """
+
+    name: tuple[str, ...]
+    observed: npt.NDArray[np.intp]
+    prevalence: Floats
+    strength: Floats
+    converged: Mask
+    mean_error: Floats
+    brier: Floats
+    log_loss: Floats
+    base_log_loss: Floats
+    skill: Floats
+    auc: Floats
+    weight: Floats
+    excluded: Mask
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def __getitem__(self, output: str | int) -> dict[str, Any]:
+        """Everything about one output, by name or number."""
+        position = self.name.index(output) if isinstance(output, str) else output
+        return {column: values[position] for column, values in self.to_dict().items()}
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Column name to plain list: what any data frame library takes."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: list(getattr(values, "tolist", lambda v=values: list(v))()) for name, values in columns.items()
+        }
+
+    def __str__(self) -> str:
+        head = ("output", "ones", "strength", "error", "brier", "skill", "auc", "weight", "")
+        rows: list[tuple[str, ...]] = [head]
+        for i, name in enumerate(self.name):
+            remarks = ["excluded"] * bool(self.excluded[i]) + ["not converged"] * (not self.converged[i])
+            numbers = (self.mean_error, self.brier, self.skill, self.auc)
+            rows.append(
+                (
+                    name if len(name) <= 30 else name[:29] + "…",
+                    f"{self.prevalence[i]:.3f}",
+                    f"{self.strength[i]:g}",
+                    *(f"{values[i]:.3f}" for values in numbers),
+                    f"{self.weight[i]:.2f}",
+                    ", ".join(remarks),
+                )
+            )
+        widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+        lines = []
+        for row in rows:
+            cells = [row[0].ljust(widths[0])]
+            cells += [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True)]
+            lines.append("  ".join([*cells, row[-1]]).rstrip())
+        return "\n".join(lines)
+
+
+def skills(log_odds: Floats, Y: Floats, observed: Mask) -> tuple[Floats, Floats, Floats]:
+    """Log-loss, the base rate's log-loss and the skill of each output.
+
+    The base rate is smoothed, (ones + 1/2) / (rows + 1), so a constant output has skill too.
+    """
+    count = np.maximum(observed.sum(axis=0), 1)
+    ones = np.where(observed, Y, 0.0).sum(axis=0)
+    loss = -np.where(observed, log_rho(log_odds, Y), 0.0).sum(axis=0) / count
+    rate = (ones + 0.5) / (count + 1.0)
+    base = -(ones * np.log(rate) + (count - ones) * np.log1p(-rate)) / count
+    return loss, base, 1.0 - loss / base
+
+
+def output_quality(
+    names: tuple[str, ...],
+    strength: Floats,
+    converged: Mask,
+    log_odds: Floats,
+    Y: Floats,
+    observed: Mask,
+    weights: Floats,
+    included: Mask,
+) -> OutputQuality:
+    """Quality of every output by the log-odds that make its score."""
+    count = np.maximum(observed.sum(axis=0), 1)
+    error = np.where(observed, errors(log_odds, Y), 0.0)
+    loss, base, skill = skills(log_odds, Y, observed)
+    return OutputQuality(
+        name=names,
+        observed=observed.sum(axis=0),
+        prevalence=np.where(observed, Y, 0.0).sum(axis=0) / count,
+        strength=strength,
+        converged=converged,
+        mean_error=error.sum(axis=0) / count,
+        brier=(error**2).sum(axis=0) / count,
+        log_loss=loss,
+        base_log_loss=base,
+        skill=skill,
+        auc=np.array([_auc(log_odds[seen, i], Y[seen, i]) for i, seen in enumerate(observed.T)]),
+        weight=np.atleast_2d(weights).mean(axis=0),
+        excluded=~included,
+    )
+
+
+def _auc(log_odds: Floats, y: Floats) -> float:
+    """Chance that a one is given higher odds than a zero, ties counting half."""
+    ones = int(y.sum())
+    if ones in (0, len(y)):
+        return float("nan")
+    ranks = rankdata(log_odds)
+    return float((ranks[y == 1].sum() - ones * (ones + 1) / 2) / (ones * (len(y) - ones)))

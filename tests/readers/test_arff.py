@@ -1,0 +1,166 @@
+"""ARFF, dense and sparse."""
+
+from __future__ import annotations
+
+import gzip
+import traceback
+
+import arff as liac
+import numpy as np
+import pytest
+from scipy import sparse
+from support.files import read_text, written
+from support.tables import make_table
+
+import amiss
+from amiss.errors import DataError
+
+ARFF = """% a comment
+@RELATION 'my data'
+@attribute\tage\tnumeric
+@attribute 'blood group' {A, B, 'A B', 'O\\'x'}
+@attribute smokes {no,yes}
+@attribute "tag one" {0,1}
+@attribute tag2 {0,1}
+@data
+34, 'A B', no, 0, 1
+% another comment
+?, A, yes, 1, 0
+51.5, 'O\\'x', ?, 1, ?, {1}
+"""
+
+
+def test_dense_arff(tmp_path):
+    data = amiss.read(written(tmp_path / "t.arff", ARFF), outputs="tag*")
+    assert data.input_names == ("age", "blood group", "smokes")
+    assert data.output_names == ("tag one", "tag2")
+    cells = np.asarray(data.X)
+    assert list(cells[:, 1]) == ["A B", "A", "O'x"]
+    assert list(cells[:2, 2]) == ["no", "yes"]
+    np.testing.assert_array_equal(data.X.values[:, 0], [34, np.nan, 51.5])
+    np.testing.assert_array_equal(data.Y.values, [[0, 1], [1, 0], [1, np.nan]])
+
+
+SPARSE_ARFF = """@relation sparse
+@attribute w1 numeric
+@attribute kind {red,green,blue}
+@attribute w2 {0,1}
+@attribute odd {1,0}
+@attribute tag {0,1}
+@data
+{0 2.5, 4 1}
+{1 blue,2 1,3 0}
+{}
+{0 ?, 1 'green', 4 1}
+"""
+
+
+def test_sparse_arff_leaves_out_zeros_and_first_levels(tmp_path):
+    data = amiss.read(written(tmp_path / "t.arff", SPARSE_ARFF), outputs="tag")
+    assert sparse.issparse(data.X.values)
+    cells = np.asarray(data.X)
+    assert list(cells[:, 1]) == ["red", "blue", "red", "green"]
+    assert list(cells[:, 3]) == ["1", "0", "1", "1"]
+    np.testing.assert_array_equal(data.X.values.toarray()[:, 0], [2.5, 0, 0, np.nan])
+    np.testing.assert_array_equal(data.Y.values[:, 0], [1, 0, 0, 1])
+
+
+@pytest.mark.parametrize("thin", [False, True])
+def test_arff_is_read_as_liac_arff_reads_it(tmp_path, thin):
+    X, Y = make_table(40)
+    X = np.round(X * (np.random.default_rng(0).random(X.shape) < 0.5), 6)
+    rows = np.column_stack([X, Y])
+    attributes = [(f"x{i}", "REAL") for i in range(5)] + [(f"y{i}", ["0", "1"]) for i in range(4)]
+    cells = [[*map(float, row[:5]), *(str(int(cell)) for cell in row[5:])] for row in rows]
+    if thin:
+        cells = [{i: cell for i, cell in enumerate(row) if cell not in (0, "0")} for row in cells]
+    path = written(tmp_path / "t.arff", liac.dumps({"relation": "r", "attributes": attributes, "data": cells}))
+    data = amiss.read(path, outputs="y*")
+    values = data.X.values.toarray() if thin else data.X.values
+    np.testing.assert_array_equal(values, X)
+    np.testing.assert_array_equal(data.Y.values, Y)
+
+
+def test_arff_ids_texts_and_joins(tmp_path):
+    head = "@relation r\n@attribute id string\n@attribute note string\n@attribute y {0,1}\n@data\n"
+    one = written(tmp_path / "1.arff", head + "'p 1','x, y',0\np2,?,1\n")
+    two = tmp_path / "2.arff.gz"
+    two.write_bytes(gzip.compress((head + "p3,z,1\n").encode()))
+    data = amiss.read(one, two, outputs="y", id="id")
+    assert data.ids == ("p 1", "p2", "p3")
+    assert list(np.asarray(data.X)[[0, 2], 0]) == ["x, y", "z"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n1,0\n1\n", "line 6: 1 cells where 2"),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\nx,0\n",
+            "line 5, column 'a': this is not",
+        ),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n1,2\n",
+            "line 5, column 'y': the value",
+        ),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1,2}\n@data\n1,2\n",
+            "line 5, column 'y': an output",
+        ),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{0 1, 5 1}\n",
+            "line 5: a position beyond",
+        ),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{1 1, 0 1}\n",
+            "line 5: .* must rise",
+        ),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{0 1\n",
+            "line 5: the row is not closed",
+        ),
+        ("@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{0 1}\n1,0\n", "line 6: a dense row"),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n1,0\n{0 1}\n",
+            "line 6: a sparse row",
+        ),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n'1,0\n",
+            "line 5: a quote is not closed",
+        ),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n1,0,{2}\n",
+            "line 5: instance weights",
+        ),
+        (
+            "@relation r\n@attribute a date\n@attribute y {0,1}\n@data\n",
+            "line 2, column 'a': attributes of type",
+        ),
+        (
+            "@relation r\n@attribute a numeric\n@attribute a {0,1}\n@data\n1,0\n",
+            "line 3, column 'a': this name was declared before",
+        ),
+        ("@relation r\n@attribute a {x\n@data\n", "line 2, column 'a': .*not closed"),
+        ("@relation r\n@attribute a {x,x}\n@data\n", "line 2, column 'a': .*twice"),
+        ("@relation r\n@attribute a\n", "line 2: an attribute needs"),
+        ("@relation r\n@attribute a numeric\n", "line 2: there is no @data"),
+        ("@relation r\n@data\n", "line 2: @data comes before"),
+        ("@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n", "no rows"),
+        ("a,y\n1,0\n", "line 1: expected @relation"),
+    ],
+)
+def test_bad_arff_is_refused_by_line_and_column(tmp_path, text, message):
+    with pytest.raises(DataError, match=rf"t\.arff[,:] ?.*{message}|t\.arff, {message}"):
+        read_text(tmp_path, text, ".arff", outputs="last:1")
+
+
+def test_a_column_that_is_dropped_may_be_of_any_type(tmp_path):
+    text = "@relation r\n@attribute t date\n@attribute a numeric\n@attribute y {0,1} % the output\n@data\nx,1,0\n"
+    assert read_text(tmp_path, text, ".arff", outputs="y", drop="t").input_names == ("a",)
+
+
+def test_errors_do_not_carry_cells_along(tmp_path):
+    text = "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\nSECRET,0\n"
+    with pytest.raises(DataError) as refused:
+        read_text(tmp_path, text, ".arff", outputs="y")
+    assert "SECRET" not in "".join(traceback.format_exception(refused.value))

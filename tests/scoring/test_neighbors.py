@@ -1,0 +1,179 @@
+"""The k nearest rows are those of scikit-learn; ties go by order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+from amiss.scoring.approximate_neighbors import ApproximateRows, row_search
+from amiss.scoring.neighbors import NearestRows
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_nearest_rows_are_scikit_learns(form, monkeypatch):
+    monkeypatch.setattr("amiss.scoring.neighbors.BLOCK_BYTES", 8 * 150 * 7)
+    rng = np.random.default_rng(0)
+    rows, queries = rng.normal(size=(150, 5)), rng.normal(size=(20, 5))
+    twin = NearestNeighbors(n_neighbors=10).fit(rows)
+    found = NearestRows(form(rows))
+    np.testing.assert_array_equal(found.find(10, n_jobs=2), twin.kneighbors(return_distance=False))
+    np.testing.assert_array_equal(found.find(10, form(queries)), twin.kneighbors(queries, return_distance=False))
+
+
+def test_a_row_is_not_its_own_neighbour_even_among_copies():
+    rows = np.repeat(np.arange(4.0)[:, None], 5, axis=0)
+    found = NearestRows(rows).find(4)
+    for row, near in enumerate(found):
+        assert row not in near
+        assert set(near) == set(range(row // 5 * 5, row // 5 * 5 + 5)) - {row}
+
+
+def test_ties_go_to_the_row_that_stands_first():
+    rows = np.array([[0.0], [1.0], [-1.0], [1.0], [2.0]]) / 3
+    np.testing.assert_array_equal(NearestRows(rows).find(2)[0], [1, 2])
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e6, 1e9])
+def test_an_offset_costs_no_neighbours(offset):
+    rows = np.random.default_rng(0).normal(size=(80, 3)).astype(np.float32).astype(float)
+    rows = np.round(rows * 64) / 64  # exact at any of the offsets
+    far = np.column_stack([rows + offset, np.full(80, 1.6e9)])
+    np.testing.assert_array_equal(NearestRows(far).find(5), NearestRows(rows).find(5))
+    clusters = np.vstack([rows, rows + offset])
+    np.testing.assert_array_equal(NearestRows(clusters).find(5)[:80], NearestRows(rows).find(5))
+
+
+def test_a_query_is_answered_alike_in_any_company():
+    rng = np.random.default_rng(0)
+    rows, queries = rng.normal(size=(60, 3)), rng.normal(size=(4, 3))
+    wild = np.vstack([queries, np.full((1, 3), 1e8)])
+    found = NearestRows(rows)
+    np.testing.assert_array_equal(found.find(5, wild)[:4], found.find(5, queries))
+
+
+def test_there_are_no_more_neighbours_than_rows():
+    rows = np.arange(3.0)[:, None]
+    assert NearestRows(rows).find(100).shape == (3, 2)
+    assert NearestRows(rows).find(100, rows).shape == (3, 3)
+    assert NearestRows(rows[:1]).find(100).shape == (1, 0)
+
+
+def test_identical_rows_everywhere():
+    found = NearestRows(np.zeros((10, 2))).find(3)
+    assert [list(near) for near in found[:5]] == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [0, 1, 2]]
+
+
+def clustered(seed, n_rows=700, n_columns=6):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(9, n_columns))[rng.integers(9, size=n_rows)] * 5 + rng.normal(size=(n_rows, n_columns))
+
+
+@pytest.fixture
+def sifting(monkeypatch):
+    """Few rows are searched the way many are."""
+    monkeypatch.setattr("amiss.scoring.neighbors.WORTH_SIFTING", 10)
+    monkeypatch.setattr("amiss.scoring.neighbors.QUERIES", 64)
+    monkeypatch.setattr("amiss.scoring.neighbors.CHUNK", 100)
+
+
+def plainly(rows, k, queries=None):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("amiss.scoring.neighbors.WORTH_SIFTING", 10**9)
+        return NearestRows(rows).find(k, queries)
+
+
+@given(st.integers(0, 10_000))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+def test_sifting_in_single_precision_misses_nothing(sifting, seed):
+    rows = clustered(seed)
+    queries = rows[::7] + 0.1
+    np.testing.assert_array_equal(NearestRows(rows).find(20, n_jobs=2), plainly(rows, 20))
+    np.testing.assert_array_equal(NearestRows(rows).find(20, queries), plainly(rows, 20, queries))
+
+
+def test_sifting_keeps_ties_copies_and_offsets_apart(sifting):
+    grid = np.random.default_rng(0).integers(0, 3, size=(500, 4)).astype(float)
+    np.testing.assert_array_equal(NearestRows(grid).find(5), plainly(grid, 5))
+    far = np.vstack([clustered(1), clustered(2) + 1e6])
+    np.testing.assert_array_equal(NearestRows(far).find(5), plainly(far, 5))
+    np.testing.assert_array_equal(NearestRows(np.zeros((300, 2))).find(3), plainly(np.zeros((300, 2)), 3))
+
+
+def test_the_nearest_in_a_sorted_table_are_found(sifting):
+    line = np.arange(1000.0)[:, None]
+    np.testing.assert_array_equal(NearestRows(line).find(4), plainly(line, 4))
+
+
+def test_distances_are_those_of_the_rows_found():
+    rows = clustered(0, 100)
+    near = NearestRows(rows).find(5)
+    expected = np.linalg.norm(rows[near] - rows[:, None], axis=2)
+    np.testing.assert_allclose(NearestRows(rows).distances(near), expected)
+    np.testing.assert_allclose(NearestRows(sparse.csr_array(rows)).distances(near), expected)
+    assert (np.diff(expected, axis=1) >= -1e-9).all()
+
+
+def test_the_recall_of_the_approximate_search_is_what_it_says():
+    rows = clustered(3, 6000)
+    found, exact = ApproximateRows(rows, 10, None), NearestRows(rows).find(10)
+    near = found.find(10)
+    assert near.shape == exact.shape
+    assert (near != np.arange(6000)[:, None]).all()
+    recall = np.mean([len(set(a) & set(b)) for a, b in zip(near, exact, strict=True)]) / 10
+    assert found.recall >= 0.99
+    assert recall == pytest.approx(found.recall, abs=0.02)
+    queries = rows[:50] + 0.01
+    assert found.find(10, queries).shape == (50, 10)
+
+
+def test_the_approximate_search_makes_up_for_cells_with_too_few_rows():
+    rows = np.vstack([clustered(0, 900), np.full((3, 6), 1e3) + np.eye(3, 6)])
+    near = ApproximateRows(rows, 10, None).find(10)
+    assert near.min() >= 0
+    assert {900, 901, 902} - {900} <= set(near[900])
+
+
+def test_exact_is_the_default_and_always_there():
+    rows = clustered(0)
+    assert type(row_search(rows, "auto", 5, None)) is NearestRows
+    assert type(row_search(rows, "exact", 5, None)) is NearestRows
+    assert type(row_search(rows, "approximate", 5, None)) is ApproximateRows
+    assert type(row_search(sparse.csr_array(rows), "approximate", 5, None)) is NearestRows
+
+
+@given(st.integers(0, 10_000), st.integers(1, 60))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+def test_a_single_query_is_answered_as_in_a_batch(monkeypatch, seed, k):
+    monkeypatch.setattr("amiss.scoring.neighbors.WORTH_A_SHADOW", 10)
+    monkeypatch.setattr("amiss.scoring.neighbors.AXES", 2)
+    rows = clustered(seed)
+    found, queries = NearestRows(rows), np.vstack([rows[:3], rows[3:6] + 0.3, np.full((1, 6), 1e4)])
+    together = found.find(k, queries)
+    for query, near in zip(queries, together, strict=True):
+        np.testing.assert_array_equal(found.find(k, query[None])[0], near)
+
+
+@pytest.mark.parametrize("scale", [1e-22, 1e-10, 1e10, 1e20, 1e25])
+def test_the_scale_of_the_rows_costs_no_neighbours(sifting, monkeypatch, scale):
+    monkeypatch.setattr("amiss.scoring.neighbors.WORTH_A_SHADOW", 10)
+    monkeypatch.setattr("amiss.scoring.neighbors.AXES", 2)
+    rows = clustered(4)
+    expected = plainly(rows, 20)
+    np.testing.assert_array_equal(NearestRows(rows * scale).find(20), expected)
+    queries = rows[:5] + 0.25
+    expected = plainly(rows, 20, queries)
+    for query, near in zip(queries, expected, strict=True):
+        np.testing.assert_array_equal(NearestRows(rows * scale).find(20, query[None] * scale)[0], near)
+
+
+def test_one_row_far_away_does_not_undo_the_sieve(sifting):
+    rows = clustered(5)
+    rows[17] = 1e4
+    found = NearestRows(rows)
+    sifted = found._sieve.candidates(found.rows[:64], found.squares[:64], 20, np.arange(64))
+    assert sum(some is None for some in sifted) <= 3  # row 17 itself, and a freak or two
+    np.testing.assert_array_equal(found.find(20), plainly(rows, 20))
