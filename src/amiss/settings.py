@@ -1,114 +1,138 @@
-"""What the detector's parameters may be, and what they mean."""
+"""Settings: what the user asked for, as one value that is checked once, when it is made.
+
+Each stage has its own settings beside its code (``models``, ``scoring``, ``decisions``); here they are put together
+from the detector's parameters. Names such as "flip" or "rank" are looked up in their registries and from then on
+are objects.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_random_state
 
-from amiss.decisions.thresholds import AUTO_LEVEL
-from amiss.encoding.encoder import SCALINGS
-from amiss.errors import DataError, shown
-from amiss.scoring.rules import SCORES
-from amiss.scoring.weights import WEIGHTINGS
+from amiss.decisions.settings import DEFAULT_SHARE, DecisionSettings
+from amiss.encoding.scalings import scaling_named
+from amiss.models.parents import PARENTS
+from amiss.models.settings import STRENGTHS, ModelSettings
+from amiss.scoring.rules import AUTO, RULES, ScoringRule
+from amiss.scoring.settings import ScoringSettings
+from amiss.scoring.weightings import WEIGHTINGS
 
-if TYPE_CHECKING:
-    from amiss.detector import MCODE
+DEFAULTS: Mapping[str, Any] = MappingProxyType(
+    {
+        "parents": "others",
+        "order": None,
+        "rule": "flip",
+        "weighting": "sqrt",
+        "crossfit": 0.6,
+        "n_neighbors": 100,
+        "neighbor_space": "joint",
+        "neighbor_search": "auto",
+        "strengths": STRENGTHS,
+        "parent_penalty": 4.0,
+        "cv": 5,
+        "base_estimator": None,
+        "scaling": "rank",
+        "exclude": None,
+        "contamination": DEFAULT_SHARE,
+        "fdr": None,
+        "random_state": 0,
+        "n_jobs": -1,
+        "verbose": False,
+    }
+)
+OF_THE_MACHINE = ("n_jobs", "verbose")  # parameters that change no number
 
-STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
 
-CHOICES: dict[str, tuple[Any, ...]] = {
-    "parents": ("others", "chain", "none"),
-    "score": (*SCORES, "auto"),
-    "weighting": WEIGHTINGS,
-    "neighbor_space": ("joint", "inputs"),
-    "neighbor_search": ("auto", "exact", "approximate"),
-    "scaling": SCALINGS,
-}
+@dataclass(frozen=True)
+class Settings:
+    """What the user asked for.
 
+    ``parameters`` are the detector's parameters as they were given, ``seed`` what their ``random_state`` gave.
 
-def check_parameters(detector: MCODE) -> None:
-    """Refuse what a parameter cannot be; nothing else of the detector is looked at."""
-    for name, allowed in CHOICES.items():
-        value = getattr(detector, name)
-        if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
-    if not (detector.crossfit == "half" or (isinstance(detector.crossfit, Real) and 0 <= detector.crossfit <= 1)):
-        raise ValueError(
-            f"crossfit must be True, False, 'half' or a share between 0 and 1; got {detector.crossfit!r}"
+    >>> settings = Settings.of(rule="lrw", n_neighbors=50)
+    >>> settings.scoring.rule.name, settings.scoring.n_neighbors, settings.models.scaling.name
+    ('lrw', 50, 'rank')
+    """
+
+    models: ModelSettings
+    scoring: ScoringSettings
+    decision: DecisionSettings
+    seed: int
+    n_jobs: int | None
+    verbose: bool
+    parameters: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, **parameters: Any) -> Settings:
+        """From parameters of :class:`~amiss.MCODE`; one that is not given has its default."""
+        unknown = sorted(set(parameters) - set(DEFAULTS))
+        if unknown:
+            raise ValueError(f"there is no parameter {unknown[0]!r}; there are {', '.join(DEFAULTS)}")
+        given = {**DEFAULTS, **parameters}
+        scaling, parents = scaling_named(given["scaling"]), PARENTS.named(given["parents"])
+        rule = None if given["rule"] == AUTO else RULES.named(given["rule"], AUTO)
+        weighting = WEIGHTINGS.named(given["weighting"])
+        share = _crossfit_share(given["crossfit"])
+        decision = DecisionSettings(given["contamination"], given["fdr"])
+        if decision.level is not None and not share:
+            raise ValueError("fdr and contamination='auto' need models that did not see a row; crossfit is False")
+        return cls(
+            models=ModelSettings(
+                scaling=scaling,
+                parents=parents,
+                out_of_fold=share > 0,
+                **{name: given[name] for name in ("order", "strengths", "parent_penalty", "cv", "base_estimator")},
+            ),
+            scoring=ScoringSettings(
+                rule=rule,
+                weighting=weighting,
+                # A level needs scores by models that did not see a row.
+                out_of_fold_share=share if decision.level is None else 1.0,
+                **{name: given[name] for name in ("n_neighbors", "neighbor_space", "neighbor_search", "exclude")},
+            ),
+            decision=decision,
+            seed=_seed(given["random_state"]) % 2**63,
+            n_jobs=_checked_jobs(given["n_jobs"]),
+            verbose=bool(given["verbose"]),
+            parameters=MappingProxyType(given),
         )
-    check_decision(detector)
-    if not isinstance(detector.n_neighbors, Integral) or detector.n_neighbors < 0:
-        raise ValueError(f"n_neighbors must be a whole number, at least 0; got {detector.n_neighbors!r}")
-    if not isinstance(detector.cv, Integral) or not 2 <= detector.cv <= 100:
-        raise ValueError(f"cv must be a whole number between 2 and 100; got {detector.cv!r}")
-    if detector.order is not None and detector.parents != "chain":
-        raise ValueError(f"order is for parents='chain'; parents is {detector.parents!r}")
-    if isinstance(detector.exclude, Integral):
-        raise ValueError("exclude must be a list of outputs, or a float that is the lowest skill to include")
-    if not len(detector.strengths) or not all(1e-30 <= strength <= 1e30 for strength in detector.strengths):
-        raise ValueError("strengths must be numbers between 1e-30 and 1e30, at least one")
-    if not (isinstance(detector.parent_penalty, Real) and 1e-6 <= detector.parent_penalty <= 1e6):
-        raise ValueError(f"parent_penalty must be between 1e-6 and 1e6; got {detector.parent_penalty!r}")
-    if detector.base_estimator is not None and not hasattr(detector.base_estimator, "predict_proba"):
-        raise ValueError(
-            "base_estimator must have predict_proba; wrap it in CalibratedClassifierCV to give it one"
-        )
+
+    def with_rule(self, rule: ScoringRule) -> Settings:
+        """The same with a rule that was chosen."""
+        return replace(self, scoring=replace(self.scoring, rule=rule))
+
+    def for_refits(self, excluded: list[int]) -> Settings:
+        """For detectors that score alike and flag nothing: what was chosen by the rows stays chosen."""
+        decision = DecisionSettings(DEFAULT_SHARE, None)
+        scoring = replace(self.scoring, exclude=excluded or None)
+        return replace(self, scoring=scoring, decision=decision, verbose=False)
 
 
-def check_decision(detector: MCODE) -> None:
-    """How rows are flagged: by a share, "auto", or a false-discovery level."""
-    share, level = detector.contamination, detector.fdr
-    if share != "auto" and not (isinstance(share, Real) and 0 < share <= 0.5):
-        raise ValueError(f"contamination must be above 0 and at most 0.5, or 'auto'; got {share!r}")
-    if level is not None and not (isinstance(level, Real) and 0 < level < 1):
-        raise ValueError(f"fdr must be a level between 0 and 1, or None; got {level!r}")
-    if judged_by_draws(detector) and not detector.crossfit:
-        raise ValueError("fdr and contamination='auto' need models that did not see a row; crossfit is False")
+def _crossfit_share(crossfit: Any) -> float:
+    """The share of the models that did not see a row."""
+    if not (isinstance(crossfit, Real) and 0 <= crossfit <= 1):
+        raise ValueError(f"crossfit must be True, False or a share between 0 and 1; got {crossfit!r}")
+    return float(crossfit)
 
 
-def level_of(contamination: float | str, fdr: float | None) -> float | None:
-    """The false-discovery level that these parameters ask for, if they do."""
-    return AUTO_LEVEL if fdr is None and contamination == "auto" else fdr
+def _checked_jobs(n_jobs: Any) -> int | None:
+    if n_jobs is not None and not (isinstance(n_jobs, Integral) and n_jobs != 0):
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None; got {n_jobs!r}")
+    return None if n_jobs is None else int(n_jobs)
 
 
-def judged_by_draws(detector: MCODE) -> bool:
-    """Whether rows of the fit are flagged by a false-discovery level."""
-    return level_of(detector.contamination, detector.fdr) is not None
-
-
-def undecided(detector: MCODE) -> dict[str, Any]:
-    """Parameters of a detector that scores rows alike and spends no time on flagging them."""
-    crossfit = True if judged_by_draws(detector) else detector.crossfit
-    return {"crossfit": crossfit, "fdr": None, "contamination": 0.01}
-
-
-def seed_of(random_state: Any) -> int:
+def _seed(random_state: Any) -> int:
     """One number from whatever NumPy and scikit-learn take for a seed."""
     if isinstance(random_state, Integral):
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
+    from sklearn.utils.validation import check_random_state
+
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def positions_of(chosen: Sequence[str | int], names: tuple[str, ...], parameter: str) -> list[int]:
-    """Numbers of the outputs ``chosen`` by name or number."""
-    place = {name: position for position, name in enumerate(names)}
-    result = []
-    for item in chosen:
-        position = place.get(item, -1) if isinstance(item, str) else int(item)
-        if not 0 <= position < len(names):
-            raise DataError(f"{parameter} names {shown(item)}, which is not an output")
-        result.append(position)
-    return result
-
-
-def permutation(order: Sequence[str | int], names: tuple[str, ...]) -> list[int]:
-    positions = positions_of(order, names, "order")
-    if sorted(positions) != list(range(len(names))):
-        raise DataError(f"order must name each of the {len(names)} outputs once")
-    return positions

@@ -8,14 +8,16 @@ import numpy as np
 
 from amiss.arrays import Floats
 from amiss.data.validation import as_inputs, as_outputs
-from amiss.detector import MCODE
-from amiss.encoding.encoder import Scaling, fit_encoding
+from amiss.encoding.encoder import fit_encoder
+from amiss.encoding.scalings import scaling_named
 from amiss.encoding.joint import joint
+from amiss.models.fitting import FittedModels
 from amiss.models.missing import Expectations, base_rates
+from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.neighbors import NearestRows, Neighbors
 
 
-def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "rank") -> Floats:
+def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: str = "rank") -> Floats:
     """Local outlier factor of each row in the space of inputs and outputs; higher is more unusual.
 
     >>> rng = np.random.default_rng(0)
@@ -25,21 +27,21 @@ def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "rank") -> Fl
     3
     """
     inputs, outputs = as_inputs(X), np.asarray(as_outputs(Y).values)
-    design = fit_encoding(inputs, scaling).transform(inputs)
+    design = fit_encoder(inputs, scaling_named(scaling)).transform(inputs)
     nearest = NearestRows(joint(design, Expectations(base_rates(outputs)).filled(design, outputs)))
     return local_outlier_factor(nearest, nearest.find(n_neighbors, n_jobs=-1))
 
 
-def lof_of(detector: MCODE) -> Floats:
-    """Local outlier factor of each training row, from the neighbours a fitted detector has found already.
+def lof_of_fit(models: FittedModels, neighborhood: Neighborhood | None, n_jobs: int = -1) -> Floats:
+    """Local outlier factor of each training row, from neighbours that a fit has found already.
 
-    They are those of :func:`lof` if no output is missing, the scaling is the same and the detector's
-    ``neighbor_space`` is "joint".
+    They are those of :func:`lof` if no output is missing, the scaling is the same and the neighbours are
+    near in inputs and outputs.
     """
-    reference = detector._scorer.reference
-    if reference is None:
-        raise ValueError(f"score={detector.score!r} finds no neighbours; use score='flip' or 'lrw'")
-    return local_outlier_factor(reference.nearest, reference.neighbors, detector.n_jobs)[detector._rows.place]
+    if neighborhood is None:
+        raise ValueError("the rule finds no neighbours; use 'flip' or 'lrw'")
+    factor = local_outlier_factor(neighborhood.nearest, neighborhood.neighbors, n_jobs)
+    return np.asarray(factor[models.training_rows.place])
 
 
 def local_outlier_factor(nearest: NearestRows, neighbors: Neighbors, n_jobs: int = -1) -> Floats:

@@ -5,114 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 from scipy.special import expit
 
-from amiss.arrays import Floats
 from amiss.data.table import MISSING
+from amiss.explanations.explained_output import MOST_TERMS, ExplainedOutput, Term
 from amiss.wording import isolated, joined, percent, printable
-
-Direction = Literal["commission", "omission"]
 
 TELLING = 0.1  # a column that is named adds at least this share of the largest
 MOST_REASONS = 4
-MOST_TERMS = 10
 WORTH_IT = 0.8  # of the score: a change that leaves more helps little
 LONGEST_NAME = 80
-
-
-@dataclass(frozen=True)
-class Term:
-    """What one column adds to the log-odds of an output being 1, against the average row."""
-
-    name: str
-    kind: Literal["input", "output"]
-    log_odds: float
-
-
-@dataclass(frozen=True, eq=False)
-class Grounds:
-    """The log-odds of an output being 1, taken apart: ``average + sum(inputs) + sum(outputs)``.
-
-    ``average`` is what the average training row has; ``inputs`` and ``outputs`` are what each column
-    of the row adds to it, in the order of the names. (The levels of a category, and whether a cell is
-    missing, count as one column.)
-    """
-
-    log_odds: float
-    average: float
-    inputs: Floats = field(repr=False)
-    outputs: Floats = field(repr=False)
-    input_names: tuple[str, ...] = field(repr=False)
-    output_names: tuple[str, ...] = field(repr=False)
-
-    def largest(self, at_most: int | None = None) -> tuple[Term, ...]:
-        """The columns that add or take most, largest first; those that add nothing are left out."""
-        terms = np.concatenate([self.inputs, self.outputs])
-        chosen = np.argsort(-np.abs(terms), kind="stable")[:at_most]
-        return tuple(self._term(int(column), float(terms[column])) for column in chosen if terms[column] != 0)
-
-    def _term(self, column: int, log_odds: float) -> Term:
-        n_inputs = len(self.input_names)
-        if column < n_inputs:
-            return Term(self.input_names[column], "input", log_odds)
-        return Term(self.output_names[column - n_inputs], "output", log_odds)
-
-    def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
-        return {
-            "log_odds": self.log_odds,
-            "average": self.average,
-            "inputs": float(self.inputs.sum()),
-            "outputs": float(self.outputs.sum()),
-            "largest": [
-                {"name": term.name, "kind": term.kind, "log_odds": term.log_odds} for term in self.largest(n_terms)
-            ],
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class ExplainedOutput:
-    """One output of an explained row.
-
-    Attributes
-    ----------
-    observed : the value that stands there
-    probability : the model's probability of that value
-    expected : the model's probability of a 1
-    direction : "commission" if it is 1 and unexpected, "omission" if it is 0 and 1 is expected, None
-        if the value is the more probable one
-    fitting : the more probable value
-    share : what the output adds to the score; the shares of all outputs add up to it
-    part : the same as a part of one
-    weight : its weight in the score
-    score_if_changed : the row's score if this output had the other value; None where that is not known,
-        or the share is small
-    probability_if_first_changed : the probability of the observed value if the first suspect had its other
-        value; None for that one, and where it is not known
-    neighbors_alike, neighbors_known : of the neighbours that show this output, how many have the same value
-    grounds : why the model expects what it expects; None where that is not known, or the share is small
-    """
-
-    output: str
-    observed: int
-    probability: float
-    expected: float
-    direction: Direction | None
-    fitting: int
-    share: float
-    part: float
-    weight: float
-    score_if_changed: float | None = None
-    probability_if_first_changed: float | None = None
-    neighbors_alike: int | None = None
-    neighbors_known: int | None = None
-    grounds: Grounds | None = None
-
-    def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "grounds"}
-        return plain | {"grounds": None if self.grounds is None else self.grounds.to_dict(n_terms)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +27,12 @@ class Explanation:
     ----------
     label : what the row is called
     row : its number in the training data, None for a new row
-    score, score_name : the score, and which one it is
+    score, rule : the score, and the rule that made it
     threshold, flagged : where the fit flags, and whether this row is above
     rank, n_rows : its place among the training rows; for a new row the place it would have
-    outputs : the outputs that count in the score. First come the ``n_suspects`` with a telling share, by
-        what their change takes off the score (and a third of their share, which decides where either of
-        two outputs may be changed); the others follow by share.
+    outputs : the outputs that count in the score. First come the ``n_suspects`` with a telling contribution, by
+        what their change takes off the score (and a third of their contribution, which decides where either of
+        two outputs may be changed); the others follow by contribution.
     neighbors : numbers of the training rows that set the local weights, nearest first
     neighbor_space : where they are near, "joint" (inputs and outputs) or "inputs"
     left_out : what could not be said, and why
@@ -140,7 +44,7 @@ class Explanation:
     label: str
     row: int | None
     score: float
-    score_name: str
+    rule: str
     threshold: float
     flagged: bool
     rank: int
@@ -181,12 +85,12 @@ class Explanation:
 
     def _verdict(self) -> str:
         kind = "is flagged as unusual" if self.flagged else "is not flagged"
-        place = f"place {self.rank} of {self.n_rows} rows"
+        place = f"rank {self.rank} of {self.n_rows} rows"
         if self.p_value is not None:
             place = f"p-value {self.p_value:.2g} (how often rows held out of the fit score as high)"
         elif self.row is None:
-            place = f"place {self.rank} if it were among the {self.n_rows} rows of the fit"
-        cut = "the cut-off itself" if self.score == self.threshold else f"cut-off {self.threshold:.4g}"
+            place = f"rank {self.rank} if it were among the {self.n_rows} rows of the fit"
+        cut = "the threshold itself" if self.score == self.threshold else f"threshold {self.threshold:.4g}"
         return f"{self.label} {kind}: score {self.score:.4g}, {cut}, {place}."
 
     def _what_is_wrong(self) -> list[str]:
@@ -194,7 +98,7 @@ class Explanation:
             return ["None of its outputs stands out."]
         first, *others = self.suspects
         if all(output.direction is None for output in self.outputs) and not self._would_fall(first):
-            largest = max(self.outputs, key=lambda output: output.share)
+            largest = max(self.outputs, key=lambda output: output.contribution)
             return [
                 f"Each of its outputs has the value that is expected; most is added by {_valued(largest)}, "
                 f"which has a chance of {percent(largest.probability)}."
@@ -268,7 +172,7 @@ def _valued(output: ExplainedOutput) -> str:
 
 
 def _claim(output: ExplainedOutput) -> str:
-    name, makes = _named(output.output), f"it makes {percent(output.part)} of the score"
+    name, makes = _named(output.output), f"it makes {percent(output.share_of_score)} of the score"
     if output.direction is None:
         return (
             f"{name} is {output.observed}, in itself the likelier value ({percent(output.probability)}), "
@@ -299,13 +203,13 @@ def _with_chance(output: ExplainedOutput) -> str:
 
 
 def _html_row(output: ExplainedOutput) -> str:
-    width = f"display:inline-block;height:0.7em;background:#0072B2;width:{100 * output.part:.0f}px"
+    width = f"display:inline-block;height:0.7em;background:#0072B2;width:{100 * output.share_of_score:.0f}px"
     after = "" if output.score_if_changed is None else f"{output.score_if_changed:.4g}"
     cells = (
         f"<bdi>{escape(printable(output.output, LONGEST_NAME))}</bdi>",
         str(output.observed),
         percent(output.expected),
-        f'<span style="{width}"></span> {percent(output.part)}',
+        f'<span style="{width}"></span> {percent(output.share_of_score)}',
         after,
     )
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

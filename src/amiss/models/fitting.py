@@ -1,9 +1,12 @@
-"""What a fit learns from a table before any row is scored: the encoding, the models, who is near whom."""
+"""From a table to fitted models: the encoder, the models, and the rows they were fitted to.
+
+Rows are put in the order of their fingerprints first, so that nothing depends on the order they came in.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import numpy as np
 
@@ -11,124 +14,170 @@ from amiss import progress
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.data.fingerprints import Fingerprints, contents
 from amiss.data.table import Table
-from amiss.encoding.encoder import Encoding, fit_encoding
+from amiss.encoding.encoder import Encoder, fit_encoder
 from amiss.models.classifiers import fit_classifiers
-from amiss.models.conditional import Fit
+from amiss.models.conditional import ConditionalModel, Fit, FoldModels, LinearModel, RowModel
 from amiss.models.folds import Folds, averaged_over_copies, stratified_folds
 from amiss.models.logistic.fit import fit_logistic
 from amiss.models.missing import Expectations, base_rates
-from amiss.models.parents import visible_outputs
-from amiss.scoring.approximate_neighbors import row_search
-from amiss.scoring.neighbors import NearestRows, Neighbors
-from amiss.scoring.scorer import found, space
-from amiss.settings import permutation, seed_of
-
-if TYPE_CHECKING:
-    from amiss.detector import MCODE
+from amiss.models.settings import ModelSettings
 
 
-@dataclass
-class Evidence:
-    """What a fit knows of its rows before they are scored, in the order of their content.
+@dataclass(frozen=True)
+class TrainingRows:
+    """The rows of a fit in the order of their fingerprints; the user's row n stands at ``place[n]``."""
 
-    The same evidence serves every ``score``, ``weighting``, ``crossfit``, ``exclude``, ``contamination`` and
-    ``fdr``.
-    """
-
-    order: Rows
-    content: Fingerprints
-    seed: int
-    encoding: Encoding
     design: Matrix
     Y: Floats
+    place: Rows
+    fingerprints: Fingerprints
+    fold_models: FoldModels | None
+
+    @cached_property
+    def order(self) -> Rows:
+        """The user's number of each row here."""
+        return np.argsort(self.place)
+
+    def model_of(self, position: int, model: ConditionalModel, share: float) -> ConditionalModel | None:
+        """The model by which a row was scored; None where it was not kept.
+
+        ``share`` is the share that models which did not see the row have in its log-odds.
+        """
+        if share == 0:
+            return model
+        if self.fold_models is None or not isinstance(model, LinearModel):
+            return None
+        mine = self.fingerprints[position]
+        first, last = (np.searchsorted(self.fingerprints, mine, side) for side in ("left", "right"))
+        return RowModel.of(model, self.fold_models, np.arange(first, last), share)
+
+
+@dataclass(frozen=True)
+class FittedModels:
+    """What fitting gives: how inputs are encoded, the models of the outputs, and the rows they were fitted to.
+
+    ``average`` is the average training row, inputs and outputs. ``rows`` is None in a model that was saved
+    without them. Strengths are NaN for models without them.
+    """
+
+    encoder: Encoder
+    model: ConditionalModel
     expectations: Expectations
-    fit: Fit
-    token: object
-    found: tuple[NearestRows, Neighbors] | None = None
-    found_by: tuple[object, ...] = ()  # the settings of that search
+    strength: Floats
+    converged: Mask
+    average: Floats
+    seed: int
+    rows: TrainingRows | None
+
+    @property
+    def training_rows(self) -> TrainingRows:
+        """The rows, where the caller knows that they were kept."""
+        assert self.rows is not None
+        return self.rows
 
 
-def gather(detector: MCODE, inputs: Table, outputs: Table, *, part: bool = False) -> Evidence:
-    """Fit the models a detector asks for, to a table or to a ``part`` of one that was looked at whole."""
-    seed = seed_of(detector.random_state) % 2**63
-    # In the order of their content, so that nothing depends on the order rows came in.
-    content = contents(inputs.values, outputs.values, seed)
-    order = np.argsort(content, kind="stable")
-    inputs, outputs, content = inputs.take(order), outputs.take(order), content[order]
+@dataclass(frozen=True)
+class FitResult:
+    """Fitted models and their log-odds of the training rows, ``(n_rows, n_outputs)`` in the order of these.
 
-    encoding = fit_encoding(inputs, detector.scaling, part=part)
-    design, Y = encoding.transform(inputs), np.asarray(outputs.values)
-    fit, expectations = _fit_models(detector, design, Y, outputs.names, _folds(detector, Y))
-    if fit.out_of_fold is not None:
-        fit = replace(fit, out_of_fold=averaged_over_copies(fit.out_of_fold, content))
-    return Evidence(order, content, seed, encoding, design, Y, expectations, fit, object())
+    One result serves every scoring rule, weighting, share of out-of-fold models and decision.
+    """
 
+    models: FittedModels
+    in_sample: Floats
+    out_of_fold: Floats | None
 
-def neighborhood(detector: MCODE, evidence: Evidence) -> tuple[NearestRows, Neighbors]:
-    """Who is near whom among the rows of the fit; found once."""
-    settings = detector.n_neighbors, detector.neighbor_space, detector.neighbor_search
-    if evidence.found is None or evidence.found_by != settings:
-        nearest = nearest_rows(
-            detector, evidence.design, evidence.expectations.filled(evidence.design, evidence.Y)
-        )
-        near = found(nearest, detector.n_neighbors, None, detector.n_jobs, detector.verbose)
-        evidence.found, evidence.found_by = (nearest, near), settings
-    return evidence.found
+    def log_odds(self, share: float) -> Floats:
+        """In-sample (0), out-of-fold (1), or an average in which the latter have this share."""
+        if share == 0:
+            return self.in_sample
+        assert self.out_of_fold is not None
+        return self.out_of_fold if share == 1 else (1 - share) * self.in_sample + share * self.out_of_fold
 
 
-def nearest_rows(detector: MCODE, design: Matrix, filled: Floats) -> NearestRows:
-    """The rows of the fit, to be searched as the detector asks."""
-    rows = space(design, filled, detector.neighbor_space)
-    return row_search(rows, detector.neighbor_search, detector.n_neighbors, detector.n_jobs)
+def fit_models(
+    inputs: Table,
+    outputs: Table,
+    settings: ModelSettings,
+    *,
+    seed: int,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+    part: bool = False,
+) -> FitResult:
+    """Fit the models to a table, or to a ``part`` of one that was looked at whole.
+
+    In a part an output may be missing in every row, and a text may differ in most of them.
+    """
+    fingerprints = contents(inputs.values, outputs.values, seed)
+    order = np.argsort(fingerprints, kind="stable")
+    inputs, outputs, fingerprints = inputs.take(order), outputs.take(order), fingerprints[order]
+    encoder = fit_encoder(inputs, settings.scaling, part=part)
+    design, Y = encoder.transform(inputs), np.asarray(outputs.values)
+    learner = _Learner(settings, outputs.names, n_jobs, verbose)
+    fit, expectations = _fit(learner, design, Y)
+    out_of_fold = None if fit.out_of_fold is None else averaged_over_copies(fit.out_of_fold, fingerprints)
+    rows = TrainingRows(design, Y, np.argsort(order, kind="stable"), fingerprints, fit.fold_models)
+    average = np.concatenate([np.ravel(design.mean(axis=0)), expectations.rates])
+    models = FittedModels(encoder, fit.model, expectations, fit.strength, fit.converged, average, seed, rows)
+    return FitResult(models, fit.in_sample, out_of_fold)
 
 
-def _folds(detector: MCODE, Y: Floats) -> Folds | None:
-    choosing = detector.base_estimator is None and len(set(detector.strengths)) > 1
-    if not detector.crossfit and not choosing:
-        return None
-    return stratified_folds(Y, min(detector.cv, len(Y)))
+def without_fold_models(models: FittedModels) -> FittedModels:
+    """The same models where no log-odds come from models that did not see a row."""
+    return replace(models, rows=replace(models.training_rows, fold_models=None))
 
 
-def _fit_models(
-    detector: MCODE, design: Matrix, Y: Floats, names: tuple[str, ...], folds: Folds | None
-) -> tuple[Fit, Expectations]:
+@dataclass(frozen=True)
+class _Learner:
+    """Fits one model per output, of the kind that the settings ask for."""
+
+    settings: ModelSettings
+    names: tuple[str, ...]
+    n_jobs: int | None
+    verbose: bool
+
+    def fit(self, design: Matrix, filled: Floats, observed: Mask, visible: Mask, folds: Folds | None) -> Fit:
+        settings, n_outputs = self.settings, filled.shape[1]
+        stages = progress.stages(self.verbose)
+        if settings.base_estimator is not None:
+            with stages("fitting outputs", n_outputs) as advance:
+                return fit_classifiers(
+                    settings.base_estimator,
+                    design,
+                    filled,
+                    observed,
+                    visible,
+                    folds,
+                    names=self.names,
+                    n_jobs=self.n_jobs,
+                    progress=advance,
+                )
+        strengths = sorted(set(settings.strengths))
+        with stages("fitting outputs", n_outputs * len(strengths)) as advance:
+            return fit_logistic(
+                design,
+                filled,
+                observed,
+                visible,
+                strengths,
+                folds,
+                parent_penalty=settings.parent_penalty,
+                n_jobs=self.n_jobs,
+                progress=advance,
+            )
+
+
+def _fit(learner: _Learner, design: Matrix, Y: Floats) -> tuple[Fit, Expectations]:
     """Fit; where outputs are missing, first fit models of them on the inputs alone to fill them in."""
-    order = None if detector.order is None else permutation(detector.order, names)
-    visible = visible_outputs(detector.parents, Y.shape[1], order)
+    settings = learner.settings
+    folds = stratified_folds(Y, min(settings.cv, len(Y))) if settings.needs_folds else None
+    visible = settings.parents.visible(Y.shape[1], settings.output_order(learner.names))
     observed = ~np.isnan(Y)
     expectations = Expectations(base_rates(Y))
     if not observed.all() and visible.any():
         filled = expectations.filled(design, Y)
-        first = _fit_once(detector, design, filled, observed, np.zeros_like(visible), names, folds)
+        first = learner.fit(design, filled, observed, np.zeros_like(visible), folds)
         expectations = Expectations(base_rates(Y), first.model)
     filled = expectations.filled(design, Y)
-    return _fit_once(detector, design, filled, observed, visible, names, folds), expectations
-
-
-def _fit_once(
-    detector: MCODE,
-    design: Matrix,
-    filled: Floats,
-    observed: Mask,
-    visible: Mask,
-    names: tuple[str, ...],
-    folds: Folds | None,
-) -> Fit:
-    data = (design, filled, observed, visible)
-    n_outputs = filled.shape[1]
-    stages = progress.stages(detector.verbose)
-    if detector.base_estimator is not None:
-        with stages("fitting outputs", n_outputs) as advance:
-            return fit_classifiers(
-                detector.base_estimator, *data, folds, names=names, n_jobs=detector.n_jobs, progress=advance
-            )
-    strengths = sorted(set(detector.strengths))
-    with stages("fitting outputs", n_outputs * len(strengths)) as advance:
-        return fit_logistic(
-            *data,
-            strengths,
-            folds,
-            parent_penalty=detector.parent_penalty,
-            n_jobs=detector.n_jobs,
-            progress=advance,
-        )
+    return learner.fit(design, filled, observed, visible, folds), expectations

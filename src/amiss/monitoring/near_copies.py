@@ -1,4 +1,4 @@
-"""Rows that differ from a row of the fit by no more than rounding.
+"""Near copies: rows that differ from a row of the fit by no more than rounding.
 
 A table that was written with fewer digits, or in single precision, no longer has the fingerprints of its
 rows; the models have seen them all the same. Rows with the same outputs are laid out along a random direction,
@@ -14,18 +14,22 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.stats import betabinom
 
 from amiss.arrays import Floats, Mask, Matrix
 from amiss.data.fingerprints import Fingerprints, fingerprints
+from amiss.encoding.encoded_rows import EncodedRows
 
 ROUNDING = 1e-3  # of the standard deviation, on average over columns
 WIDE = 4.0  # standard deviations of what a difference as large comes to along a random direction
 SAMPLE = 5000
+TOO_NEAR = 0.01  # so rarely are as many rows near ones of the fit by nature
+MOST_COMPARED = 2000  # rows of a batch
 MOST_NEAR = 50  # rows along the direction that a row is compared with
 
 
 @dataclass(frozen=True)
-class Lookalikes:
+class NearCopies:
     """Rows of a fit, each at a ``key``: the number of its outputs' group, and how far it lies along a direction.
 
     Keys rise, and the direction takes up less than half of the room between two groups.
@@ -41,7 +45,7 @@ class Lookalikes:
     tolerance: float
 
     @classmethod
-    def of(cls, design: Matrix, Y: Floats) -> Lookalikes:
+    def of(cls, design: Matrix, Y: Floats) -> NearCopies:
         direction = np.random.default_rng(0).normal(size=design.shape[1])
         along = np.asarray(design @ direction)
         groups, number = np.unique(fingerprints(Y, 0), return_inverse=True)
@@ -61,6 +65,20 @@ class Lookalikes:
         for row, near in self._near(np.where(known, keys, np.inf)):
             found[row] = (self._apart(near, design[[row]]) <= self.tolerance).any()
         return found
+
+    def estimated(self, rows: EncodedRows, new: npt.NDArray[np.intp]) -> int:
+        """How many of the ``new`` rows differ from one of the fit by rounding, beyond those that do by nature."""
+        if not len(new):
+            return 0
+        some = new[np.unique(np.linspace(0, len(new) - 1, min(MOST_COMPARED, len(new))).astype(np.intp))]
+        alike = int(self.among(rows.design[some], rows.Y[some]).sum())
+        if not alike:
+            return 0
+        by_nature, compared = self.by_nature
+        # How many would be by nature; their share is known as far as rows of the fit tell.
+        if betabinom.sf(alike - 1, len(some), by_nature + 0.5, compared - by_nature + 0.5) > TOO_NEAR:
+            return 0
+        return round(alike * len(new) / len(some))
 
     @cached_property
     def by_nature(self) -> tuple[int, int]:

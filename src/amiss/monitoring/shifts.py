@@ -1,4 +1,4 @@
-"""Inputs that are distributed otherwise in a batch than in the fit: another unit, a sensor that went silent.
+"""Inputs whose distribution changed between the fit and a batch: another unit, a sensor that went silent.
 
 Each column's values are compared with the knots the fit remembers of it (Kolmogorov and Smirnov's distance, the
 largest difference between the shares below a value). Tables that are mostly zeros have no knots, nor has any with
@@ -14,7 +14,7 @@ import numpy as np
 
 from amiss.arrays import Floats
 from amiss.data.table import Table
-from amiss.encoding.encoder import Encoding
+from amiss.encoding.encoder import Encoder
 from amiss.wording import first_few, percent, printable, six_digits
 
 CHANCE = 0.01  # of naming an input, among all of them, in a batch like the fit
@@ -23,7 +23,7 @@ LEAST = 0.15  # of a distance that is worth naming
 
 @dataclass(frozen=True)
 class Shift:
-    """An input column that is distributed otherwise, and how much: 0 not at all, 1 altogether."""
+    """An input column whose distribution changed, and how much: 0 not at all, 1 altogether."""
 
     column: str
     distance: float
@@ -34,7 +34,7 @@ class Shift:
         name = printable(self.column)
         if abs(self.missing - self.usually_missing) < LEAST:
             return name
-        return f"{name} (missing in {percent(self.missing)}, usually {percent(self.usually_missing)})"
+        return f"{name} (missing in {percent(self.missing)}, {percent(self.usually_missing)} in the fit)"
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -45,22 +45,22 @@ class Shift:
         }
 
 
-def shifts(encoding: Encoding, table: Table, n_fitted: int) -> list[Shift]:
-    """The inputs of ``table`` that are distributed otherwise than in the ``n_fitted`` rows of the fit."""
-    if not encoding.ranks.counts.any():
+def shifts(encoder: Encoder, table: Table, n_fitted: int) -> list[Shift]:
+    """The inputs of ``table`` whose distribution differs from that in the ``n_fitted`` rows of the fit."""
+    if not encoder.ranks.counts.any():
         return []
-    values = np.asarray(encoding.expanded(table))
+    values = np.asarray(encoder.expanded(table))
     effective = len(values) * n_fitted / (len(values) + n_fitted)
-    least = max(LEAST, float(np.sqrt(np.log(2 * encoding.n_columns / CHANCE) / 2 / effective)))
-    distance = _distances(encoding, values)
-    usually = dict(zip(encoding.indicated, _usually_missing(encoding), strict=True))
+    least = max(LEAST, float(np.sqrt(np.log(2 * encoder.n_columns / CHANCE) / 2 / effective)))
+    distance = _distances(encoder, values)
+    usually = dict(zip(encoder.indicated, _usually_missing(encoder), strict=True))
     largest: dict[int, float] = {}
     for column in np.flatnonzero(distance >= least):
-        source = int(encoding.sources[column])
+        source = int(encoder.sources[column])
         largest[source] = max(largest.get(source, 0.0), float(distance[column]))
     return [
         Shift(
-            column=encoding.names[source],
+            column=encoder.names[source],
             distance=largest[source],
             missing=float(np.isnan(table.column(source)).mean()),
             usually_missing=float(usually.get(source, 0.0)),
@@ -73,13 +73,14 @@ def remarks(found: list[Shift]) -> list[str]:
     """A sentence on those that differ most."""
     if not found:
         return []
-    return [f"Inputs that are distributed otherwise than in the fit: {first_few([str(each) for each in found])}."]
+    what = "The distribution of one input" if len(found) == 1 else f"The distributions of {len(found)} inputs"
+    return [f"{what} changed: {first_few([str(each) for each in found])}."]
 
 
-def _distances(encoding: Encoding, values: Floats) -> Floats:
+def _distances(encoder: Encoder, values: Floats) -> Floats:
     """The largest difference of the shares below a knot, of each encoded column; 0 if it has no knots."""
-    ranks, ends = encoding.ranks, np.cumsum(encoding.ranks.counts)
-    result = np.zeros(encoding.n_columns)
+    ranks, ends = encoder.ranks, np.cumsum(encoder.ranks.counts)
+    result = np.zeros(encoder.n_columns)
     for column in np.flatnonzero(ranks.counts):
         knots = slice(ends[column] - ranks.counts[column], ends[column])
         ordered, middle = np.sort(values[:, column]), ranks.rank[knots]
@@ -104,7 +105,7 @@ def _shares_upto(middle: Floats) -> Floats | None:
     return shares if whole else None
 
 
-def _usually_missing(encoding: Encoding) -> Floats:
+def _usually_missing(encoder: Encoder) -> Floats:
     """The share that was missing in the fit, of the inputs where any was: from the knots of their indicators."""
-    ends = np.cumsum(encoding.ranks.counts)[encoding.n_columns - len(encoding.indicated) :]
-    return 2 * (1 - encoding.ranks.rank[ends - 1])
+    ends = np.cumsum(encoder.ranks.counts)[encoder.n_columns - len(encoder.indicated) :]
+    return 2 * (1 - encoder.ranks.rank[ends - 1])

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.table import Table
-from amiss.encoding.encoder import Encoding
+from amiss.encoding.encoder import Encoder
 from amiss.wording import count, printable
 
 MOST_NAMED = 5
@@ -21,7 +21,7 @@ ROUNDING = 1e-3  # of what the fit's values lie apart
 
 
 @dataclass(frozen=True)
-class Novelty:
+class Unseen:
     """One thing about one input column that the fit has not seen, and the rows it is in, counted from 0."""
 
     column: str
@@ -30,23 +30,23 @@ class Novelty:
 
     def __str__(self) -> str:
         said = {
-            "category": "of a category that the fit has not seen (taken for missing)",
+            "category": "of a category that the fit has not seen (treated as missing)",
             "scale": "far outside those of the fit (perhaps another unit)",
-            "constant": "other than the one that all rows of the fit have",
-            "missing": "missing, though in the fit none was",
-            "present": "there, though in the fit all were missing",
+            "constant": "different from the one that all rows of the fit have",
+            "missing": "missing, though none was missing in the fit",
+            "present": "present, though all were missing in the fit",
         }[self.kind]
         return f"Input {printable(self.column)}: {count(len(self.rows), 'value')} {said}."
 
 
-def novelties(encoding: Encoding, table: Table) -> list[Novelty]:
+def unseen_values(encoder: Encoder, table: Table) -> list[Unseen]:
     """What is new in ``table``, whose columns are those of the fit."""
-    found = _new_levels(encoding, table) + _off_scale(encoding, table)
-    found += _newly_missing(encoding, table) + _newly_present(encoding, table)
+    found = _new_levels(encoder, table) + _off_scale(encoder, table)
+    found += _newly_missing(encoder, table) + _newly_present(encoder, table)
     return sorted(found, key=lambda each: -len(each.rows))
 
 
-def remarks(found: list[Novelty]) -> list[str]:
+def remarks(found: list[Unseen]) -> list[str]:
     """Sentences on the columns with most of it."""
     said = [str(each) for each in found[:MOST_NAMED]]
     if len(found) > MOST_NAMED:
@@ -54,45 +54,45 @@ def remarks(found: list[Novelty]) -> list[str]:
     return said
 
 
-def familiar(encoding: Encoding, table: Table) -> Mask:
+def familiar(encoder: Encoder, table: Table) -> Mask:
     """Rows all of whose values lie among those of the fit: the encoding hides how far others are off."""
     values = table.values
     with np.errstate(over="ignore", invalid="ignore"):
-        slack = ROUNDING * (encoding.high - encoding.low)
-        low, high = encoding.low - slack, encoding.high + slack
+        slack = ROUNDING * (encoder.high - encoder.low)
+        low, high = encoder.low - slack, encoder.high + slack
     result = np.ones(len(table), dtype=bool)
     if sparse.issparse(values):
         beyond = (values.data < low[values.indices]) | (values.data > high[values.indices])
         result[np.repeat(np.arange(len(table)), np.diff(values.indptr))[beyond]] = False
     else:
         result &= ~((values < low) | (values > high)).any(axis=1)
-    for each in _new_levels(encoding, table):
+    for each in _new_levels(encoder, table):
         result[each.rows] = False
     return result
 
 
-def _new_levels(encoding: Encoding, table: Table) -> list[Novelty]:
+def _new_levels(encoder: Encoder, table: Table) -> list[Unseen]:
     result = []
     for column, levels in table.levels.items():
-        known = set(encoding.levels.get(column, ()))
+        known = set(encoder.levels.get(column, ()))
         new = [code for code, level in enumerate(levels) if level not in known]
         if new:
             rows = np.flatnonzero(np.isin(table.column(column), new))
             if len(rows):
-                result.append(Novelty(table.names[column], "category", rows))
+                result.append(Unseen(table.names[column], "category", rows))
     return result
 
 
-def _off_scale(encoding: Encoding, table: Table) -> list[Novelty]:
+def _off_scale(encoder: Encoder, table: Table) -> list[Unseen]:
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = encoding.high - encoding.low
-        lowest, highest = encoding.low - spread, encoding.high + spread
+        spread = encoder.high - encoder.low
+        lowest, highest = encoder.low - spread, encoder.high + spread
     found = []
     for column in _suspicious(table, lowest, highest):
         cells = table.column(column)
         rows = np.flatnonzero((cells < lowest[column]) | (cells > highest[column]))
         if len(rows) and column not in table.levels:
-            found.append(Novelty(table.names[column], "scale" if spread[column] > 0 else "constant", rows))
+            found.append(Unseen(table.names[column], "scale" if spread[column] > 0 else "constant", rows))
     return found
 
 
@@ -106,23 +106,23 @@ def _suspicious(table: Table, lowest: Floats, highest: Floats) -> list[int]:
     return np.union1d(far, np.flatnonzero((lowest > 0) | (highest < 0))).tolist()
 
 
-def _newly_missing(encoding: Encoding, table: Table) -> list[Novelty]:
+def _newly_missing(encoder: Encoder, table: Table) -> list[Unseen]:
     values = table.values
     if sparse.issparse(values):
         gone = np.unique(values.indices[np.isnan(values.data)])
     else:
         gone = np.flatnonzero(np.isnan(values).any(axis=0))
     return [
-        Novelty(table.names[column], "missing", np.flatnonzero(np.isnan(table.column(column))))
+        Unseen(table.names[column], "missing", np.flatnonzero(np.isnan(table.column(column))))
         for column in gone.tolist()
-        if column not in encoding.indicated
+        if column not in encoder.indicated
     ]
 
 
-def _newly_present(encoding: Encoding, table: Table) -> list[Novelty]:
+def _newly_present(encoder: Encoder, table: Table) -> list[Unseen]:
     found = []
-    for column in np.flatnonzero(np.isnan(encoding.low)).tolist():
-        if column not in encoding.levels and column not in table.levels:
+    for column in np.flatnonzero(np.isnan(encoder.low)).tolist():
+        if column not in encoder.levels and column not in table.levels:
             rows = np.flatnonzero(~np.isnan(table.column(column)))
-            found += [Novelty(table.names[column], "present", rows)] * bool(len(rows))
+            found += [Unseen(table.names[column], "present", rows)] * bool(len(rows))
     return found

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from amiss.errors import DataError
 from amiss.files import is_special, whole_or_nothing
 
-FORMAT = 1
+FORMAT = 2
 MODE = 0o600  # a model may hold data
 LONGEST_HEADER = 32 << 20
 MOST_NESTED = 250_000  # lists and objects in the header: empty ones take far more memory than room
@@ -36,7 +36,7 @@ UNSIGNED = "0" * 64
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def write(path: Path, description: dict[str, Any], arrays: Arrays, check: Callable[[Path], None]) -> None:
+def write(path: Path, description: dict[str, Any], arrays: Arrays, check: Callable[[Path], object]) -> None:
     """Write a model file, whole or not at all; it takes its name once ``check`` has read it back."""
     from safetensors.numpy import save
 

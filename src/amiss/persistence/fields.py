@@ -1,11 +1,12 @@
-"""What a model file holds, taken out piece by piece: each array by its kind and shape, each text as a text.
+"""What a model file holds, taken out piece by piece: each array by its type and shape, each text as a text.
 
 A file from a stranger may hold anything, and whoever makes one can also make its checksum right.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,37 +15,56 @@ import numpy.typing as npt
 from amiss.arrays import Floats, Mask
 
 LARGEST = 1e100  # no number of a model is as large; products of larger ones overflow
+SMALLEST = float(np.nextafter(0.0, 1.0))
+
+Arrays = dict[str, npt.NDArray[Any]]
 
 
-class Unfit(Exception):
+class InvalidField(Exception):
     """Something in the file does not fit the rest."""
 
 
-@dataclass
-class Shelf:
-    """Takes arrays and names out of a file, and refuses those that are not what they should be."""
+@dataclass(frozen=True)
+class Packed:
+    """What a type writes: arrays by name, and a description that JSON can hold."""
+
+    description: dict[str, Any] = field(default_factory=dict)
+    arrays: Arrays = field(default_factory=dict)
+
+    def __or__(self, other: Packed) -> Packed:
+        return Packed(self.description | other.description, self.arrays | other.arrays)
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Takes arrays and values out of an open file, and refuses those that are not what they should be.
+
+    ``renamed`` maps a name of the present format to the name an array has in an older file.
+    """
 
     description: dict[str, Any]
     file: Any
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.names = set(self.file.keys())
+    def has(self, name: str) -> bool:
+        return self.renamed.get(name, name) in self.file.keys()  # noqa: SIM118 (safetensors has no __contains__)
 
     def array(
         self, name: str, dtype: str, *shape: int | None, missing: bool = False, largest: float = LARGEST
     ) -> npt.NDArray[Any]:
-        """An array of this kind and shape (None: of any length), of no larger numbers; NaN only if ``missing``."""
-        if name not in self.names:
-            raise Unfit(name)
-        described = self.file.get_slice(name)
+        """An array of this type and shape (None: of any length), of no larger numbers; NaN only if ``missing``."""
+        stored = self.renamed.get(name, name)
+        if not self.has(name):
+            raise InvalidField(name)
+        described = self.file.get_slice(stored)
         found = tuple(described.get_shape())
         if described.get_dtype() != dtype or len(found) != len(shape):
-            raise Unfit(name)
+            raise InvalidField(name)
         if any(wanted is not None and wanted != length for wanted, length in zip(shape, found, strict=True)):
-            raise Unfit(name)
-        values = self.file.get_tensor(name)
+            raise InvalidField(name)
+        values = self.file.get_tensor(stored)
         if values.dtype.kind == "f" and not ((np.abs(values) <= largest) | (np.isnan(values) & missing)).all():
-            raise Unfit(name)
+            raise InvalidField(name)
         return np.asarray(values)
 
     def floats(self, name: str, *shape: int | None, missing: bool = False, largest: float = LARGEST) -> Floats:
@@ -57,26 +77,30 @@ class Shelf:
     def mask(self, name: str, *shape: int | None) -> Mask:
         found = self.array(name, "BOOL", *shape)
         if (found.view(np.uint8) > 1).any():
-            raise Unfit(name)
+            raise InvalidField(name)
         return found
 
     def value(self, name: str, kind: type) -> Any:
         found = self.description.get(name)
         if type(found) is not kind:
-            raise Unfit(name)
+            raise InvalidField(name)
         return found
 
-    def texts(self, found: Any, fewest: int = 1) -> tuple[str, ...]:
-        """Distinct texts."""
-        if type(found) is not list or len(found) < fewest or not all(type(text) is str for text in found):
-            raise Unfit("texts")
-        if len(set(found)) < len(found):
-            raise Unfit("texts")
-        return tuple(found)
+    def names(self, name: str) -> tuple[str, ...]:
+        return distinct_texts(self.description.get(name))
+
+
+def distinct_texts(found: Any, fewest: int = 1) -> tuple[str, ...]:
+    """A list of different texts."""
+    if type(found) is not list or len(found) < fewest or not all(type(text) is str for text in found):
+        raise InvalidField("texts")
+    if len(set(found)) < len(found):
+        raise InvalidField("texts")
+    return tuple(found)
 
 
 def at_least(least: float, values: Floats) -> Floats:
     """The same values, or a refusal."""
     if (values < least).any():
-        raise Unfit("too small")
+        raise InvalidField("too small")
     return values

@@ -1,0 +1,172 @@
+"""A decision: which rows are flagged, by what threshold, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from amiss.arrays import Floats, Mask
+from amiss.decisions.calibration import Calibration
+from amiss.decisions.p_values import discoveries, p_values
+from amiss.decisions.settings import BatchRequest, DecisionSettings
+from amiss.decisions.thresholds import (
+    threshold_below,
+    threshold_for_count,
+    threshold_for_new,
+    threshold_for_share,
+)
+from amiss.errors import DataError
+from amiss.scoring.rows import ScoredRows
+from amiss.wording import count, percent
+
+DecidedBy = Literal["threshold", "rate", "alerts", "fdr"]
+Drawn = Callable[[float], Floats]
+"""From a false-discovery level to the scores of simulated rows, sorted ascending."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Which rows are flagged.
+
+    Attributes
+    ----------
+    threshold : what a row's score must exceed to be flagged (under a false-discovery level: a new row's)
+    flagged : (n_rows,) which rows are flagged
+    p_values : (n_rows,) how often rows that were not in the fit score as high (or simulated rows, if the
+        decision compares with these); None if there are none, NaN for rows of a batch that were in the fit
+    by : what the threshold was found by: that of the fit ("threshold"), "rate", "alerts" or "fdr"
+    reason : the same in words
+    level : the false-discovery level, or None
+    why_none : why no row passes a false-discovery level, where none does; else empty
+    unjudged : how many rows of a batch were in the fit and therefore not judged by the level
+    """
+
+    threshold: float
+    flagged: Mask
+    p_values: Floats | None
+    by: DecidedBy
+    reason: str
+    level: float | None = None
+    why_none: str = ""
+    unjudged: int = 0
+
+
+def training_reason(settings: DecisionSettings) -> tuple[DecidedBy, str]:
+    """How rows of the fit are flagged, and the same in words."""
+    if settings.level is None:
+        return "rate", f"{percent(settings.share)} of the rows"
+    return "fdr", f"at a false-discovery level of {percent(settings.level)} against rows simulated by the models"
+
+
+def decide_training(scores: Floats, settings: DecisionSettings, drawn: Drawn) -> Decision:
+    """Flag rows of the fit: a share of them, or as many as a false-discovery level lets pass."""
+    (by, reason), level, p = training_reason(settings), settings.level, None
+    if level is None:
+        threshold = threshold_for_share(scores, settings.share)
+    else:
+        p = p_values(scores, drawn(level))
+        threshold = threshold_below(scores, discoveries(p, level))
+    return Decision(threshold, scores > threshold, p, by, reason, level)
+
+
+@dataclass(frozen=True)
+class BatchDecider:
+    """Flags rows of a batch by what the fit knows.
+
+    ``level`` is the false-discovery level of the fit, ``training_flags`` which of its rows are flagged (None if
+    they were not kept), ``calibration`` how high rows held out of it score.
+    """
+
+    threshold: float
+    level: float | None
+    training_scores: Floats
+    training_flags: Mask | None
+    calibration: Calibration | None
+
+    def decide(self, rows: ScoredRows, request: BatchRequest, drawn: Drawn) -> Decision:
+        """As the request says or, where it says nothing, as the fit does."""
+        p = self._conformal(rows)
+        level = self.level if request.is_empty else request.fdr
+        if level is not None:
+            return self._at_level(rows, level, p, request, drawn)
+        if request.alerts is not None:
+            return _by_count(rows.scores, request.alerts, p)
+        if request.rate is not None:
+            return self._by_rate(rows.scores, request.rate, p)
+        flagged = rows.scores > self.threshold
+        return Decision(self.threshold, flagged, p, "threshold", "the threshold of the fit")
+
+    def _conformal(self, rows: ScoredRows) -> Floats | None:
+        """P-values against rows held out of the fit; rows of the fit have none."""
+        if self.calibration is None:
+            return None
+        p = self.calibration.p_values(rows.scores)
+        p[~rows.is_new] = np.nan
+        return p
+
+    def _by_rate(self, scores: Floats, rate: float, p: Floats | None) -> Decision:
+        if self.calibration is None:
+            threshold = threshold_for_share(self.training_scores, rate)
+            reason = f"which {percent(rate)} of the fit's own rows exceed"
+        else:
+            threshold, above = threshold_for_new(self.calibration.scores, rate)
+            reason = f"which {above} of {count(len(self.calibration), 'row')} held out of the fit exceed"
+        return Decision(threshold, scores > threshold, p, "rate", reason)
+
+    def _at_level(
+        self, rows: ScoredRows, level: float, p: Floats | None, request: BatchRequest, drawn: Drawn
+    ) -> Decision:
+        """Flag as many new rows as the level lets pass; rows of the fit as the same level decided there."""
+        new = rows.is_new
+        by_models = request.against == "models" or (request.against is None and p is None)
+        if by_models:
+            # Rows of the fit are drawn and compared too: the batch is as large as it is.
+            whom, p = "rows simulated by the models", p_values(rows.scores, drawn(level))
+            flagged = discoveries(p, level)
+            p[~new] = np.nan
+        elif p is not None:
+            whom = f"{count(len(self.calibration or ()), 'row')} held out of the fit"
+            flagged = np.zeros(len(new), dtype=bool)
+            flagged[new] = discoveries(p[new], level)
+        else:
+            raise DataError("no rows were held out of the fit to compare with; call calibrate(X, Y) after fit")
+        flagged[~new] = False
+        threshold = threshold_below(rows.scores[new], flagged[new]) if new.any() else self.threshold
+        decided_there = self.training_flags is not None and level == self.level
+        if self.training_flags is not None and level == self.level:
+            flagged[~new] = self.training_flags[rows.training_match[~new]]
+        reason = f"at a false-discovery level of {percent(level)} against {whom}"
+        why_none = "" if flagged.any() else self._why_none(p[new], level, by_models)
+        unjudged = 0 if decided_there else int((~new).sum())
+        return Decision(threshold, flagged, p, "fdr", reason, level, why_none, unjudged)
+
+    def _why_none(self, p: Floats, level: float, by_models: bool) -> str:
+        """Why no new row passes a level."""
+        if not len(p):
+            return "All rows were used in the fit, so there is no new row to judge."
+        if by_models:
+            return "Too few rows score higher than rows simulated by the models to tell them from chance."
+        if self.calibration is not None and p.min() * (len(self.calibration) + 1) < 1.5:
+            needed = int(np.ceil(len(p) / level / max(1, int((p == p.min()).sum()))))
+            return (
+                f"Some rows score higher than all {len(self.calibration)} rows held out of the fit, but these are "
+                f"too few to tell at this level: it takes about {needed}."
+            )
+        if p.min() > level:
+            return "No row scores higher than rows like those of the fit do by chance."
+        return (
+            "Too few rows score higher than those held out of the fit. If as large a share of those is wrong, "
+            "fit to rows you trust, or compare with the models instead."
+        )
+
+
+def _by_count(scores: Floats, alerts: int, p: Floats | None) -> Decision:
+    threshold = threshold_for_count(scores, alerts)
+    n_above = int((scores > threshold).sum())
+    reason = f"the {count(n_above, 'most unusual row')} of this batch"
+    if n_above < min(alerts, len(scores)):
+        reason = f"and not {alerts}, because rows tie at the threshold"
+    return Decision(threshold, scores > threshold, p, "alerts", reason)

@@ -1,0 +1,40 @@
+"""Simulated rows: the outputs of a table drawn anew from the models' probabilities, and scored."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from amiss.arrays import Floats
+from amiss.scoring.rules import scores
+from amiss.scoring.scorer import Scorer
+
+DRAWS, ENOUGH_DRAWN = 5, 20_000  # tables of drawn outputs: at least so many, and so many rows in all
+MOST_DRAWN, MOST_ROWS = 200_000_000, 5_000_000  # outputs and rows in all
+ENOUGH_AT_ONCE = 100_000  # outputs
+DRAWS_AT_LEVEL = 2  # divided by the level: a single row among N passes if its p-value is below level/N
+
+
+def drawn_scores(
+    scorer: Scorer, log_odds: Floats, Y: Floats, weights: Floats, *, seed: int, level: float
+) -> Floats:
+    """Scores of the same rows with outputs drawn from their log-odds, sorted ascending; what is missing stays so.
+
+    They are drawn so often that a single row can pass the ``level``, as far as time allows.
+    """
+    rng = np.random.default_rng(seed)
+    chance, missing = expit(log_odds), np.isnan(Y)
+    wanted = max(-(-ENOUGH_DRAWN // len(Y)), int(np.ceil(DRAWS_AT_LEVEL / level)))
+    draws = max(DRAWS, min(wanted, MOST_DRAWN // Y.size, MOST_ROWS // len(Y)))
+    found = np.empty((draws, len(Y)))
+    at_once = max(1, ENOUGH_AT_ONCE // Y.size)  # a small table is drawn several times in a step
+    for first in range(0, draws, at_once):
+        times = min(at_once, draws - first)
+        drawn = (rng.random((times, *Y.shape)) < chance).astype(np.float64)
+        drawn[:, missing] = np.nan
+        many = np.tile(log_odds, (times, 1)), drawn.reshape(-1, Y.shape[1])
+        parts = scorer.contributions(*many, weights if weights.ndim == 1 else np.tile(weights, (times, 1)))
+        found[first : first + times] = scores(parts).reshape(times, len(Y))
+    in_order = found.ravel()
+    in_order.sort()
+    return in_order

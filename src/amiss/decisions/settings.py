@@ -1,0 +1,63 @@
+"""What the user asked of the decision: which rows are flagged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Literal
+
+AUTO_LEVEL = 0.2  # of contamination="auto"
+DEFAULT_SHARE = 0.01
+
+Against = Literal["rows", "models"]
+
+
+@dataclass(frozen=True)
+class DecisionSettings:
+    """How rows of the fit are flagged: a share of them, or a false-discovery ``level``; checked when it is made."""
+
+    contamination: float | Literal["auto"]
+    fdr: float | None
+
+    def __post_init__(self) -> None:
+        share, level = self.contamination, self.fdr
+        if share != "auto" and not (isinstance(share, Real) and 0 < share <= 0.5):
+            raise ValueError(f"contamination must be above 0 and at most 0.5, or 'auto'; got {share!r}")
+        if level is not None and not (isinstance(level, Real) and 0 < level < 1):
+            raise ValueError(f"fdr must be a level between 0 and 1, or None; got {level!r}")
+
+    @property
+    def level(self) -> float | None:
+        """The false-discovery level that is asked for, if one is."""
+        return AUTO_LEVEL if self.fdr is None and self.contamination == "auto" else self.fdr
+
+    @property
+    def share(self) -> float:
+        """The share to flag, where no level is asked for."""
+        return float(self.contamination)
+
+
+@dataclass(frozen=True)
+class BatchRequest:
+    """How rows of a batch are to be flagged; with nothing asked for, as the fit says. Checked when it is made."""
+
+    fdr: float | None = None
+    rate: float | None = None
+    alerts: int | None = None
+    against: Against | None = None
+
+    def __post_init__(self) -> None:
+        if sum(each is not None for each in (self.fdr, self.rate, self.alerts)) > 1:
+            raise ValueError("ask for one of fdr, rate and alerts")
+        if self.fdr is not None and not 0 < self.fdr < 1:
+            raise ValueError(f"fdr must be a level between 0 and 1; got {self.fdr!r}")
+        if self.rate is not None and not 0 < self.rate <= 0.5:
+            raise ValueError(f"rate must be above 0 and at most 0.5; got {self.rate!r}")
+        if self.alerts is not None and not (isinstance(self.alerts, Integral) and self.alerts >= 1):
+            raise ValueError(f"alerts must be a whole number, at least 1; got {self.alerts!r}")
+        if self.against not in (None, "rows", "models"):
+            raise ValueError(f"against must be 'rows' or 'models'; got {self.against!r}")
+
+    @property
+    def is_empty(self) -> bool:
+        return self.fdr is None and self.rate is None and self.alerts is None

@@ -1,0 +1,37 @@
+"""New rows as a fit sees them: encoded, with the fingerprints by which rows of the fit are recognised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from amiss.arrays import Floats, Matrix
+from amiss.data.fingerprints import Fingerprints, contents
+from amiss.data.table import Table
+from amiss.encoding.encoder import Encoder
+
+UNSEEN_LEVEL = np.uint64(0x9E3779B97F4A7C15)  # turns a fingerprint into one that no row of the fit has
+
+
+@dataclass(frozen=True)
+class EncodedRows:
+    """Rows with the columns of the fit: as they came, as the models see them, and their fingerprints."""
+
+    inputs: Table
+    design: Matrix
+    Y: Floats
+    fingerprints: Fingerprints
+
+    @classmethod
+    def of(cls, encoder: Encoder, inputs: Table, outputs: Table, seed: int) -> EncodedRows:
+        known = encoder.matched(inputs)
+        found = contents(known.values, outputs.values, seed)
+        unseen = np.zeros(len(found), dtype=bool)
+        for column in known.levels:  # a category never seen is not a missing one
+            unseen |= np.isnan(known.column(column)) & ~np.isnan(inputs.column(column))
+        fingerprints = np.where(unseen, found ^ UNSEEN_LEVEL, found)
+        return cls(inputs, encoder.transform(known), np.asarray(outputs.values), fingerprints)
+
+    def __len__(self) -> int:
+        return len(self.Y)

@@ -1,0 +1,106 @@
+"""Cases: rows to be explained, each with what scored it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from amiss.arrays import Floats, Matrix, Rows
+from amiss.encoding.encoded_rows import EncodedRows
+from amiss.models.conditional import ConditionalModel
+from amiss.models.fitting import FittedModels
+from amiss.scoring.rows import ScoredRows
+from amiss.scoring.scorer import Scorer
+
+SMALL_SHARE = 0.05  # of the score: outputs below it are not looked into
+MOST_SUSPECTS = 10
+TOGETHER = 64  # rows explained at once
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row to be explained, with what scored it.
+
+    ``number`` is the user's number of a training row, ``position`` its place among them; both are None for a
+    new row. ``model`` is None where the models that scored the row were not kept.
+    """
+
+    number: int | None
+    position: int | None
+    design: Matrix
+    Y: Floats
+    filled: Floats
+    probabilities: Floats
+    contributions: Floats
+    weights: Floats
+    neighbors: Rows | None
+    model: ConditionalModel | None
+
+    @property
+    def suspects(self) -> Rows:
+        """Outputs with a telling contribution, largest first."""
+        added = self.contributions
+        largest = np.argsort(-added, kind="stable")[:MOST_SUSPECTS]
+        return largest[(added[largest] > 0) & (added[largest] >= SMALL_SHARE * added.sum())]
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Makes cases of training rows and of new rows, a few at a time."""
+
+    models: FittedModels
+    scorer: Scorer
+    training: ScoredRows | None
+
+    def of_training(self, numbers: Sequence[int]) -> Iterator[list[Case]]:
+        """Training rows by the user's numbers."""
+        for start in range(0, len(numbers), TOGETHER):
+            yield [self._training_case(number) for number in numbers[start : start + TOGETHER]]
+
+    def of_batch(self, encoded: EncodedRows, scored: ScoredRows, numbers: Sequence[int]) -> Iterator[list[Case]]:
+        """Some rows of a batch; one that was in the fit is the case it was there, without its number."""
+        for start in range(0, len(numbers), TOGETHER):
+            some = np.asarray(numbers[start : start + TOGETHER], dtype=np.intp)
+            new = self._new_cases(encoded, scored, some[scored.is_new[some]])
+            yield [
+                next(new) if match < 0 else replace(self._training_case(int(match)), number=None)
+                for match in scored.training_match[some]
+            ]
+
+    def _new_cases(self, encoded: EncodedRows, scored: ScoredRows, numbers: Rows) -> Iterator[Case]:
+        design, Y = encoded.design[numbers], encoded.Y[numbers]
+        filled = self.models.expectations.filled(design, Y)
+        near = self.scorer.neighbors(design, filled) if len(numbers) else None
+        for place, number in enumerate(numbers):
+            yield Case(
+                number=None,
+                position=None,
+                design=design[[place]],
+                Y=Y[place],
+                filled=filled[place],
+                probabilities=scored.probabilities[number],
+                contributions=scored.contributions[number],
+                weights=scored.weights_of(int(number)),
+                neighbors=None if near is None else near[place],
+                model=self.models.model,
+            )
+
+    def _training_case(self, number: int) -> Case:
+        training, rows, local = self.training, self.models.training_rows, self.scorer.local
+        assert training is not None
+        position = int(rows.place[number])
+        design, Y = rows.design[[position]], rows.Y[[position]]
+        return Case(
+            number=number,
+            position=position,
+            design=design,
+            Y=Y[0],
+            filled=self.models.expectations.filled(design, Y)[0],
+            probabilities=training.probabilities[number],
+            contributions=training.contributions[number],
+            weights=training.weights_of(number),
+            neighbors=None if local is None else local.neighborhood.neighbors[position],
+            model=rows.model_of(position, self.models.model, self.scorer.share),
+        )

@@ -1,0 +1,78 @@
+"""What a row would score if one of its suspicious outputs had its other value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from amiss.arrays import Floats, Matrix, Rows
+from amiss.explanations.cases import Case
+from amiss.models.fitting import FittedModels
+from amiss.models.projection import rho
+from amiss.scoring.neighbors import Neighbors
+from amiss.scoring.rules import scores
+from amiss.scoring.scorer import Scorer
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A case with one output changed: its score, and the probability of each value that then stands there."""
+
+    score: float
+    probabilities: Floats
+
+
+def if_changed(cases: list[Case], models: FittedModels, scorer: Scorer) -> list[dict[int, Changed]]:
+    """For each case, what it would be with one suspect changed, for each suspect."""
+    results: list[dict[int, Changed]] = [{} for _ in cases]
+    for is_training in (True, False):  # a training row is not its own neighbour
+        mine = [place for place, case in enumerate(cases) if (case.position is not None) == is_training]
+        for place, changed in zip(mine, _if_changed([cases[i] for i in mine], models, scorer), strict=True):
+            results[place] = changed
+    return results
+
+
+def _if_changed(cases: list[Case], models: FittedModels, scorer: Scorer) -> list[dict[int, Changed]]:
+    """The same for cases that all are training rows, or all new."""
+    pairs = [(place, i) for place, case in enumerate(cases) if case.model is not None for i in case.suspects]
+    results: list[dict[int, Changed]] = [{} for _ in cases]
+    if not pairs:
+        return results
+    of_case, changed = (np.array(column, dtype=np.intp) for column in zip(*pairs, strict=True))
+    Y, filled = (np.stack([getattr(cases[place], name) for place in of_case]) for name in ("Y", "filled"))
+    each = np.arange(len(changed))
+    Y[each, changed] = filled[each, changed] = 1 - Y[each, changed]
+    log_odds = np.vstack([
+        case.model.log_odds(case.design[np.zeros(np.count_nonzero(mine), dtype=np.intp)], filled[mine])
+        for case, mine in ((case, of_case == place) for place, case in enumerate(cases))
+        if case.model is not None and mine.any()
+    ])  # fmt: skip
+    weights = scorer.weights(_neighbors([cases[place] for place in of_case], filled, models, scorer))
+    after = scores(scorer.contributions(log_odds, Y, weights))
+    for place, i, score, values, odds in zip(of_case, changed, after, Y, log_odds, strict=True):
+        results[place][int(i)] = Changed(float(score), rho(odds, values))
+    return results
+
+
+def _neighbors(cases: list[Case], filled: Floats, models: FittedModels, scorer: Scorer) -> Neighbors | None:
+    """The neighbours that each case would have with its outputs as in ``filled``."""
+    if scorer.local is None:
+        return None
+    if scorer.neighbor_space == "inputs":  # which were not changed
+        return np.stack([case.neighbors for case in cases])
+    return scorer.neighbors(_designs(cases, models), filled, _own(cases))
+
+
+def _own(cases: list[Case]) -> Rows | None:
+    """The training rows that the cases are, which are not their own neighbours; None for new rows."""
+    positions = [case.position for case in cases]
+    return None if None in positions else np.array(positions, dtype=np.intp)
+
+
+def _designs(cases: list[Case], models: FittedModels) -> Matrix:
+    if cases[0].position is not None:
+        return models.training_rows.design[[case.position for case in cases]]
+    designs = [case.design for case in cases]
+    return sparse.vstack(designs, format="csr") if sparse.issparse(designs[0]) else np.vstack(designs)

@@ -1,0 +1,259 @@
+"""What a fit leaves behind, as one immutable value: everything that scores, judges and explains rows later.
+
+    fit_detector(settings, columns, inputs, outputs) -> FittedDetector
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from amiss.arrays import Floats, Mask
+from amiss.data.columns import Columns
+from amiss.data.table import Table
+from amiss.decisions.calibration import FEWEST_ROWS, Calibration, HeldOutRows, hold_out_folds
+from amiss.decisions.decision import BatchDecider, Decision, decide_training
+from amiss.decisions.draws import drawn_scores
+from amiss.decisions.settings import BatchRequest
+from amiss.decisions.thresholds import threshold_for_new
+from amiss.encoding.encoded_rows import EncodedRows
+from amiss.errors import DataError
+from amiss.evaluation.choice import RuleChoice, choose_rule
+from amiss.explanations.explainer import Explainer
+from amiss.models.conditional import LinearModel, linear_twin
+from amiss.models.fitting import FittedModels, fit_models, without_fold_models
+from amiss.monitoring.batch import Findings, ScoredBatch
+from amiss.monitoring.drift import drift_of
+from amiss.monitoring.membership import MembershipFilter
+from amiss.monitoring.near_copies import NearCopies
+from amiss.monitoring.shifts import shifts
+from amiss.monitoring.unseen import familiar, unseen_values
+from amiss.scoring.error_rates import ErrorRates
+from amiss.scoring.quality import OutputQuality
+from amiss.scoring.rows import ScoredRows
+from amiss.scoring.scorer import Scorer
+from amiss.scoring.training import neighborhood_of, score_training_rows
+from amiss.scoring.training_match import score_new_rows
+from amiss.settings import Settings
+
+
+@dataclass(frozen=True)
+class FittedDetector:
+    """The result of fitting a detector; nothing mutates it.
+
+    Attributes
+    ----------
+    settings : what was asked for, with the rule that was chosen
+    columns : the columns of the fit, to which those of new tables are matched
+    models : encoder, models, and the rows of the fit
+    scorer : scores rows by the rule, weights and neighbours of the fit
+    training : the scored rows of the fit; None if the model was saved without them
+    training_scores : their scores, by which other rows are ranked (rounded and sorted without ``training``)
+    quality : how good each output's model is
+    decision : which rows of the fit are flagged
+    error_rates : how often each output's model errs on rows it has not seen
+    calibration : how high rows held out of the fit score; None before :meth:`calibrated`
+    choice : what rule="auto" measured; None for any other rule
+    membership : recognises a batch that was in the fit, if the rows were not kept
+    reading : how the table was read from a file, so that later files are read alike
+    """
+
+    settings: Settings
+    columns: Columns
+    models: FittedModels
+    scorer: Scorer
+    training: ScoredRows | None
+    training_scores: Floats
+    quality: OutputQuality
+    decision: Decision
+    error_rates: ErrorRates
+    calibration: Calibration | None = None
+    choice: RuleChoice | None = None
+    membership: MembershipFilter | None = None
+    reading: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def training_rows(self) -> ScoredRows:
+        """The scored rows of the fit; an error if the model was saved without them."""
+        if self.training is None:
+            raise DataError("this model was saved without the rows of the fit; only new rows can be explained")
+        return self.training
+
+    @property
+    def explainer(self) -> Explainer:
+        return Explainer(
+            models=self.models,
+            scorer=self.scorer,
+            training=self.training,
+            training_scores=self.training_scores,
+            threshold=self.decision.threshold,
+            input_names=self.columns.inputs,
+            output_names=self.columns.outputs,
+        )
+
+    def encode(self, inputs: Table, outputs: Table) -> EncodedRows:
+        """Rows with the columns of the fit as the models see them."""
+        return EncodedRows.of(self.models.encoder, inputs, outputs, self.models.seed)
+
+    def score(self, rows: EncodedRows) -> ScoredRows:
+        """Scores of new rows; a row that was in the fit has the score that it had there."""
+        return score_new_rows(self.models, self.scorer, self.training, rows, self.columns.outputs)
+
+    def decide(self, rows: EncodedRows, scored: ScoredRows, request: BatchRequest | None = None) -> Decision:
+        """Which rows of a batch are flagged, as the request says or as the fit does."""
+        decider = BatchDecider(
+            threshold=self.decision.threshold,
+            level=self.settings.decision.level,
+            training_scores=self.training_scores,
+            training_flags=None if self.training is None else self.decision.flagged,
+            calibration=self.calibration,
+        )
+
+        def drawn(level: float) -> Floats:
+            order = np.argsort(rows.fingerprints, kind="stable")  # no other order matters
+            weights = scored.weights_of(order)
+            by = {"seed": self.models.seed, "level": level}
+            return drawn_scores(self.scorer, scored.log_odds[order], scored.Y[order], weights, **by)
+
+        return decider.decide(scored, request or BatchRequest(), drawn)
+
+    def score_batch(self, rows: EncodedRows, request: BatchRequest) -> ScoredBatch:
+        """Scores, flags, and what about the batch is unlike the fit."""
+        scored = self.score(rows)
+        decision = self.decide(rows, scored, request)
+        findings = self._findings(rows, scored)
+        return ScoredBatch(scored, decision, findings, self.calibration, self.training is not None, rows)
+
+    def _findings(self, rows: EncodedRows, scored: ScoredRows) -> Findings:
+        encoder, near_copies = self.models.encoder, 0
+        if self.training is not None:
+            new = np.flatnonzero(scored.is_new & familiar(encoder, rows.inputs))
+            near_copies = self._near_copies.estimated(rows, new) if len(new) else 0
+        return Findings(
+            unseen=unseen_values(encoder, rows.inputs),
+            shifts=shifts(encoder, rows.inputs, len(self.training_scores)),
+            drift=drift_of(scored, self.error_rates),
+            near_copies=near_copies,
+            estimated_members=self.estimated_members(rows),
+        )
+
+    @cached_property
+    def _near_copies(self) -> NearCopies:
+        rows = self.models.training_rows
+        return NearCopies.of(rows.design, rows.Y)
+
+    def estimated_members(self, rows: EncodedRows) -> int:
+        """How many rows seem to have been in the fit, of a model that was saved without its rows."""
+        return 0 if self.membership is None else self.membership.estimated_members(rows.fingerprints)
+
+    def calibrated(self, inputs: Table, outputs: Table) -> FittedDetector:
+        """The same, knowing how high rows score that the fit has not seen: the rows of the fit, or others."""
+        rows, known = self.encode(inputs, outputs), self.models.rows
+        if known is not None and np.array_equal(np.sort(rows.fingerprints), known.fingerprints):
+            refit, included = self._refit(), self.scorer.included
+            held_out = hold_out_folds(
+                inputs, outputs, rows.fingerprints, included, refit, self.settings.verbose
+            )
+            if np.count_nonzero(held_out.is_new) < FEWEST_ROWS:
+                raise DataError(f"a calibration needs {FEWEST_ROWS} rows that are not copies of others")
+        else:
+            held_out, members = HeldOutRows.of(self.score(rows)), self.estimated_members(rows)
+            n_new = np.count_nonzero(held_out.is_new)
+            if members or n_new < FEWEST_ROWS:
+                raise DataError(
+                    f"a calibration needs all rows of the fit, or at least {FEWEST_ROWS} others; of these "
+                    f"{len(rows)} rows {n_new - members} were not in the fit"
+                )
+        return self._with_calibration(Calibration.of(held_out))
+
+    def _refit(self) -> Any:
+        """A function that fits a detector like this one to some rows and scores others."""
+        settings = self.settings.for_refits(np.flatnonzero(self.quality.excluded).tolist())
+
+        def fit_and_score(inside: tuple[Table, Table], outside: tuple[Table, Table]) -> ScoredRows:
+            other = fit_detector(settings, self.columns, *inside, part=True)
+            return other.score(other.encode(*outside))
+
+        return fit_and_score
+
+    def _with_calibration(self, calibration: Calibration) -> FittedDetector:
+        decision = self.decision
+        if self.settings.decision.level is None:
+            threshold, _ = threshold_for_new(calibration.scores, self.settings.decision.share)
+            flagged: Mask = decision.flagged if self.training is None else self.training.scores > threshold
+            decision = replace(decision, threshold=threshold, flagged=flagged)
+        return replace(self, calibration=calibration, decision=decision, error_rates=calibration.errors)
+
+    def dependence(self) -> Floats | None:
+        """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
+        model, n_columns = self.models.model, self.models.encoder.n_columns
+        if isinstance(model, LinearModel):
+            return model.coef[n_columns:]
+        rows = self.models.training_rows
+        design, Y = rows.design[:50], rows.Y[:50]
+        linear = linear_twin(model, design, self.models.expectations.filled(design, Y))
+        return None if linear is None else linear.coef[n_columns:]
+
+    def was_fitted_to(self, inputs: Table, outputs: Table) -> bool:
+        """Whether these are the rows of the fit, in their order; of the inputs some rows are looked at."""
+        rows, given = self.models.training_rows, np.asarray(outputs.values)
+        if not np.array_equal(given, self.training_rows.Y, equal_nan=True):
+            return False
+        some = np.unique(np.linspace(0, len(given) - 1, 200).astype(np.intp))
+        ours = rows.design[rows.place[some]]
+        apart = abs(self.models.encoder.transform(inputs.take(some)) - ours)
+        return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
+
+    def row_numbers(self, rows: Sequence[int]) -> list[int]:
+        """Numbers of rows of the fit, checked."""
+        n_rows = len(self.training_rows)
+        return [checked_row(row, n_rows, "the fit had") for row in rows]
+
+
+def checked_row(row: int, n_rows: int, whose: str) -> int:
+    """A row's number, if there is such a row."""
+    if not 0 <= row < n_rows:
+        raise DataError(f"there is no row {row}: {whose} {n_rows} rows, counted from 0")
+    return int(row)
+
+
+def fit_detector(
+    settings: Settings, columns: Columns, inputs: Table, outputs: Table, *, part: bool = False
+) -> FittedDetector:
+    """Fit the models, score the rows and flag the unusual ones.
+
+    In a ``part`` of a table an output may be missing in every row, and a text may differ in most of them.
+    """
+    choice = None
+    if settings.scoring.rule is None:
+        choice = choose_rule(settings, inputs, outputs)
+        settings = settings.with_rule(choice.best)
+    scoring, how = settings.scoring, {"n_jobs": settings.n_jobs, "verbose": settings.verbose}
+    result = fit_models(inputs, outputs, settings.models, seed=settings.seed, part=part, **how)
+    share = scoring.out_of_fold_share
+    models = result.models if share else without_fold_models(result.models)
+    log_odds, error_rates = result.log_odds(share), ErrorRates.out_of_fold(result)
+    del result  # its log-odds are as large as the table
+    near = neighborhood_of(models, scoring, **how)
+    scored = score_training_rows(models, log_odds, columns.outputs, scoring, near, **how)
+
+    def drawn(level: float) -> Floats:
+        rows, weights = models.training_rows, scored.rows.weights_of(models.training_rows.order)
+        return drawn_scores(scored.scorer, log_odds, rows.Y, weights, seed=settings.seed, level=level)
+
+    return FittedDetector(
+        settings=settings,
+        columns=columns,
+        models=models,
+        scorer=scored.scorer,
+        training=scored.rows,
+        training_scores=scored.rows.scores,
+        quality=scored.quality,
+        decision=decide_training(scored.rows.scores, settings.decision, drawn),
+        error_rates=error_rates,
+        choice=choice,
+    )

@@ -1,0 +1,72 @@
+"""What the user asked of the models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from amiss.encoding.scalings import Scaling
+from amiss.errors import DataError, shown
+from amiss.models.parents import Parents
+
+STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """How inputs are encoded and the models of the outputs are fitted; checked when it is made.
+
+    ``out_of_fold`` says whether log-odds by models that did not see a row are needed.
+    """
+
+    scaling: Scaling
+    parents: Parents
+    order: Sequence[str | int] | None
+    strengths: Sequence[float]
+    parent_penalty: float
+    cv: int
+    base_estimator: Any
+    out_of_fold: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.cv, Integral) or not 2 <= self.cv <= 100:
+            raise ValueError(f"cv must be a whole number between 2 and 100; got {self.cv!r}")
+        if self.order is not None and self.parents.name != "chain":
+            raise ValueError(f"order is for parents='chain'; parents is {self.parents.name!r}")
+        if not len(self.strengths) or not all(1e-30 <= strength <= 1e30 for strength in self.strengths):
+            raise ValueError("strengths must be numbers between 1e-30 and 1e30, at least one")
+        if not (isinstance(self.parent_penalty, Real) and 1e-6 <= self.parent_penalty <= 1e6):
+            raise ValueError(f"parent_penalty must be between 1e-6 and 1e6; got {self.parent_penalty!r}")
+        if self.base_estimator is not None and not hasattr(self.base_estimator, "predict_proba"):
+            raise ValueError(
+                "base_estimator must have predict_proba; wrap it in CalibratedClassifierCV to give it one"
+            )
+
+    @property
+    def needs_folds(self) -> bool:
+        """Folds give out-of-fold log-odds, and choose between several strengths."""
+        choosing = self.base_estimator is None and len(set(self.strengths)) > 1
+        return self.out_of_fold or choosing
+
+    def output_order(self, names: tuple[str, ...]) -> list[int] | None:
+        """The chain's order as positions of outputs."""
+        if self.order is None:
+            return None
+        positions = positions_of(self.order, names, "order")
+        if sorted(positions) != list(range(len(names))):
+            raise DataError(f"order must name each of the {len(names)} outputs once")
+        return positions
+
+
+def positions_of(chosen: Sequence[str | int], names: tuple[str, ...], parameter: str) -> list[int]:
+    """Positions of the outputs that ``chosen`` lists by name or number."""
+    place = {name: position for position, name in enumerate(names)}
+    result = []
+    for item in chosen:
+        position = place.get(item, -1) if isinstance(item, str) else int(item)
+        if not 0 <= position < len(names):
+            raise DataError(f"{parameter} names {shown(item)}, which is not an output")
+        result.append(position)
+    return result

@@ -1,0 +1,64 @@
+"""Files of older formats, read as if they were of the present one: one step for each format number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from amiss.persistence.container import FORMAT
+from amiss.persistence.decisions import BY_THRESHOLD, STORED
+from amiss.persistence.fields import Fields, InvalidField
+
+KEYS = {
+    *("format", "sha256", "amiss", "parameters", "rule", "inputs", "outputs", "named", "label_lists", "frame"),
+    *("reading", "rows", "levels", "indicated", "sparse", "calibrated", "choice", "threshold", "flagged"),
+}
+
+
+def migrated(description: dict[str, Any], file: Any) -> Fields:
+    """The fields of a file of any format that is known."""
+    fields = Fields(description, file)
+    for number in range(description["format"], FORMAT):
+        fields = STEPS[number](fields)
+    if not set(fields.description) <= KEYS:
+        raise InvalidField("keys")
+    return fields
+
+
+def from_1_to_2(fields: Fields) -> Fields:
+    """Format 2 names things as the package does now, and says what format 1 left to be seen.
+
+    The rule was called score, its share "half" is 0.5; flags, which the very first files did not hold, are those
+    above the threshold; ``reading`` once listed categories that nobody needed.
+    """
+    old = dict(fields.description)
+    parameters = dict(fields.value("parameters", dict))
+    if "score" in parameters:
+        parameters["rule"] = parameters.pop("score")
+    if parameters.get("crossfit") == "half":
+        parameters["crossfit"] = 0.5
+    choice = old.get("choice")
+    if choice is not None:
+        choice = {"rules" if name == "scores" else name: value for name, value in dict(choice).items()}
+    reading = {"drop": [], **fields.value("reading", dict)}
+    reading.pop("categorical", None)
+    rows = fields.value("rows", bool)
+    renamed = {
+        "rows.fingerprints": "content",
+        "membership": "traces",
+        "calibration.contributions": "calibration.parts",
+    }
+    if not rows:
+        renamed |= {"strength": "quality.strength", "converged": "quality.converged"}
+    description = {name: value for name, value in old.items() if name != "score"} | {
+        "parameters": parameters,
+        "rule": old.get("score"),
+        "choice": choice,
+        "reading": reading,
+        "calibrated": fields.has("calibration.scores"),
+        "flagged": STORED if fields.has("rows.flagged") else BY_THRESHOLD,
+    }
+    return Fields(description, fields.file, renamed)
+
+
+STEPS: dict[int, Callable[[Fields], Fields]] = {1: from_1_to_2}

@@ -1,0 +1,175 @@
+"""A fitted detector as a model file, and back: settings, columns, and what the other files of this folder pack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from amiss.data.columns import Columns
+from amiss.errors import DataError
+from amiss.fitted import FittedDetector
+from amiss.monitoring.membership import MembershipFilter
+from amiss.persistence import container
+from amiss.persistence.decisions import (
+    pack_calibration,
+    pack_choice,
+    pack_decision,
+    plain,
+    unpack_calibration,
+    unpack_choice,
+    unpack_decision,
+)
+from amiss.persistence.encoder import unpack_encoder
+from amiss.persistence.fields import Fields, InvalidField, Packed
+from amiss.persistence.migrations import migrated
+from amiss.persistence.models import pack_models, unpack_models
+from amiss.persistence.scoring import (
+    pack_error_rates,
+    pack_scored_fit,
+    pack_scorer,
+    pack_traces,
+    unpack_error_rates,
+    unpack_scored_fit,
+    unpack_scorer,
+    unpack_traces,
+)
+from amiss.scoring.rules import AUTO, RULES
+from amiss.settings import OF_THE_MACHINE, Settings
+
+NOT_KEPT = (*OF_THE_MACHINE, "base_estimator")
+MOST_STRENGTHS = 1000
+
+
+def save_fitted(fitted: FittedDetector, path: Path, *, rows: bool = True) -> None:
+    """Write a fitted detector, with the rows of the fit or without; it takes its name once it loads again."""
+    if rows and fitted.training is None:
+        raise DataError("this model was loaded without the rows of the fit; save it with rows=False")
+    if not rows and fitted.scorer.local is not None:
+        raise DataError(
+            "the weights come from each row's neighbours, which are rows of the fit; save with them "
+            "(rows=True), or fit with n_neighbors=0 or rule='rw' or 'prod'"
+        )
+    packed = _pack(fitted, rows=rows)
+    container.write(path, packed.description, packed.arrays, check=load_fitted)
+
+
+def load_fitted(path: Path) -> FittedDetector:
+    """The detector that a file holds; what does not fit is refused."""
+    with container.opened(path) as (description, file):
+        try:
+            with np.errstate(all="ignore"):  # odd numbers are refused, not warned of
+                return _unpack(migrated(description, file))
+        except (InvalidField, DataError, ValueError, TypeError, LookupError, OverflowError, AttributeError):
+            container.refuse(path)
+
+
+def _pack(fitted: FittedDetector, *, rows: bool) -> Packed:
+    packed = (
+        _pack_settings(fitted.settings)
+        | _pack_columns(fitted.columns)
+        | _pack_reading(fitted.reading)
+        | Packed({"rows": rows})
+        | pack_models(fitted.models, rows=rows)
+        | pack_error_rates(fitted.error_rates)
+        | pack_calibration(fitted.calibration, rows=rows)
+        | pack_choice(fitted.choice)
+        | pack_decision(fitted.decision, rows=rows)
+    )
+    if rows:
+        return packed | pack_scored_fit(fitted.models, fitted.scorer, fitted.training_rows)
+    membership = fitted.membership or MembershipFilter.of(fitted.models.training_rows.fingerprints)
+    return packed | pack_scorer(fitted.scorer, fitted.quality) | pack_traces(fitted.training_scores, membership)
+
+
+def _unpack(fields: Fields) -> FittedDetector:
+    settings, columns = _unpack_settings(fields), _unpack_columns(fields)
+    rows, n_outputs, n_jobs = fields.value("rows", bool), len(columns.outputs), settings.n_jobs
+    encoder = unpack_encoder(fields, columns.inputs, settings.models.scaling)
+    models = unpack_models(fields, encoder, n_outputs, settings.seed, rows=rows)
+    training, membership = None, None
+    if rows:
+        scored = unpack_scored_fit(fields, models, columns.outputs, settings.scoring, n_jobs)
+        scorer, quality, training = scored.scorer, scored.quality, scored.rows
+        scores = training.scores
+    else:
+        scorer, quality = unpack_scorer(fields, columns.outputs, settings.scoring, n_jobs)
+        scores, membership = unpack_traces(fields)
+    error_rates = unpack_error_rates(fields, n_outputs)
+    return FittedDetector(
+        settings=settings,
+        columns=columns,
+        models=models,
+        scorer=scorer,
+        training=training,
+        training_scores=scores,
+        quality=quality,
+        decision=unpack_decision(fields, settings.decision, None if training is None else scores),
+        error_rates=error_rates,
+        calibration=unpack_calibration(fields, n_outputs, error_rates),
+        choice=unpack_choice(fields),
+        membership=membership,
+        reading=_unpack_reading(fields),
+    )
+
+
+def _pack_settings(settings: Settings) -> Packed:
+    kept = {name: value for name, value in settings.parameters.items() if name not in NOT_KEPT}
+    parameters = kept | {"random_state": settings.seed}
+    rule = settings.scoring.chosen_rule.name
+    return Packed({"parameters": {name: plain(value) for name, value in parameters.items()}, "rule": rule})
+
+
+def _unpack_settings(fields: Fields) -> Settings:
+    parameters, rule = fields.value("parameters", dict), fields.value("rule", str)
+    seed, asked = parameters.get("random_state"), parameters.get("rule")
+    if set(parameters) & set(NOT_KEPT) or type(parameters.get("exclude")) is dict:
+        raise InvalidField("parameters")
+    if len(parameters.get("strengths", ())) > MOST_STRENGTHS:
+        raise InvalidField("strengths")
+    if type(seed) is not int or not 0 <= seed < 2**63:
+        raise InvalidField("random_state")
+    if rule not in RULES or asked not in (rule, AUTO):
+        raise InvalidField("rule")
+    return Settings.of(**parameters).with_rule(RULES[rule])
+
+
+def _pack_columns(columns: Columns) -> Packed:
+    return Packed(
+        {
+            "inputs": list(columns.inputs),
+            "outputs": list(columns.outputs),
+            "named": [columns.inputs_named, columns.outputs_named],
+            "label_lists": columns.label_lists,
+            "frame": columns.from_frame,
+        }
+    )
+
+
+def _unpack_columns(fields: Fields) -> Columns:
+    named = fields.value("named", list)
+    if len(named) != 2 or not all(type(each) is bool for each in named):
+        raise InvalidField("named")
+    return Columns(
+        inputs=fields.names("inputs"),
+        outputs=fields.names("outputs"),
+        inputs_named=named[0],
+        outputs_named=named[1],
+        label_lists=fields.value("label_lists", bool),
+        from_frame=fields.value("frame", bool),
+    )
+
+
+def _pack_reading(reading: dict[str, Any]) -> Packed:
+    return Packed({"reading": {"id": reading.get("id"), "drop": list(reading.get("drop", ()))}})
+
+
+def _unpack_reading(fields: Fields) -> dict[str, Any]:
+    found = fields.value("reading", dict)
+    row_id, dropped = found.get("id"), found.get("drop")
+    if set(found) != {"id", "drop"} or type(dropped) is not list:
+        raise InvalidField("reading")
+    if not all(type(text) is str for text in [row_id or "", *dropped]):
+        raise InvalidField("reading")
+    return {"id": row_id, "drop": tuple(dropped)}

@@ -1,0 +1,132 @@
+"""Fitted models: coefficients, what stands in for missing outputs, and the rows of the fit."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from amiss.arrays import Matrix, checked_csr_array
+from amiss.encoding.encoder import Encoder
+from amiss.errors import DataError
+from amiss.models.conditional import ConditionalModel, FoldModels, LinearModel
+from amiss.models.fitting import FittedModels, TrainingRows
+from amiss.models.missing import Expectations
+from amiss.persistence.encoder import pack_encoder
+from amiss.persistence.fields import Arrays, Fields, InvalidField, Packed
+
+MISSING_OUTPUT = 2  # beside 0 and 1
+LARGEST_INT32 = 2**31 - 1
+
+
+def pack_models(models: FittedModels, *, rows: bool) -> Packed:
+    arrays = {
+        **_pack_linear("model", models.model),
+        **_pack_expectations(models.expectations),
+        "average": models.average,
+        "strength": models.strength,
+        "converged": models.converged,
+    }
+    packed = pack_encoder(models.encoder) | Packed({}, arrays)
+    return packed | Packed({}, _pack_rows(models.training_rows)) if rows else packed
+
+
+def unpack_models(fields: Fields, encoder: Encoder, n_outputs: int, seed: int, *, rows: bool) -> FittedModels:
+    n_columns = encoder.n_columns
+    return FittedModels(
+        encoder=encoder,
+        model=_unpack_linear("model", fields, n_columns, n_outputs),
+        expectations=_unpack_expectations(fields, n_columns, n_outputs),
+        average=fields.floats("average", n_columns + n_outputs),
+        strength=fields.array("strength", "F64", n_outputs, missing=not rows),
+        converged=fields.mask("converged", n_outputs),
+        seed=seed,
+        rows=_unpack_rows(fields, encoder, n_outputs) if rows else None,
+    )
+
+
+def _pack_linear(name: str, model: ConditionalModel) -> Arrays:
+    if not isinstance(model, LinearModel):
+        raise DataError(
+            "a base_estimator's models cannot be saved: only a pickle could hold them, and a pickle can do "
+            "anything when it is opened"
+        )
+    return {f"{name}.coef": model.coef, f"{name}.intercept": model.intercept}
+
+
+def _unpack_linear(name: str, fields: Fields, n_columns: int, n_outputs: int) -> LinearModel:
+    coef = fields.floats(f"{name}.coef", n_columns + n_outputs, n_outputs)
+    return LinearModel(coef, fields.floats(f"{name}.intercept", n_outputs))
+
+
+def _pack_expectations(expectations: Expectations) -> Arrays:
+    given = expectations.given_inputs
+    return {"expected.rates": expectations.rates, **({} if given is None else _pack_linear("expected", given))}
+
+
+def _unpack_expectations(fields: Fields, n_columns: int, n_outputs: int) -> Expectations:
+    given = _unpack_linear("expected", fields, n_columns, n_outputs) if fields.has("expected.coef") else None
+    return Expectations(fields.floats("expected.rates", n_outputs, largest=1.0), given)
+
+
+def _pack_rows(rows: TrainingRows) -> Arrays:
+    return {
+        "rows.fingerprints": rows.fingerprints,
+        "rows.Y": np.where(np.isnan(rows.Y), MISSING_OUTPUT, rows.Y).astype(np.uint8),
+        "rows.place": rows.place.astype(np.int64),
+        **_pack_design(rows.design),
+        **({} if rows.fold_models is None else _pack_folds(rows.fold_models)),
+    }
+
+
+def _unpack_rows(fields: Fields, encoder: Encoder, n_outputs: int) -> TrainingRows:
+    fingerprints = fields.array("rows.fingerprints", "U64", None)
+    if not len(fingerprints) or (fingerprints[1:] < fingerprints[:-1]).any():
+        raise InvalidField("fingerprints")
+    n_rows = len(fingerprints)
+    marks = fields.array("rows.Y", "U8", n_rows, n_outputs)
+    place = fields.array("rows.place", "I64", n_rows)
+    if (marks > MISSING_OUTPUT).any() or not np.array_equal(np.sort(place), np.arange(n_rows)):
+        raise InvalidField("rows")
+    return TrainingRows(
+        design=_unpack_design(fields, encoder, n_rows),
+        Y=np.where(marks == MISSING_OUTPUT, np.nan, marks),
+        place=place.astype(np.intp),
+        fingerprints=fingerprints,
+        fold_models=_unpack_folds(fields, n_rows, encoder.n_columns + n_outputs, n_outputs),
+    )
+
+
+def _pack_design(design: Matrix) -> Arrays:
+    if not sparse.issparse(design):
+        return {"rows.design": design}
+    number = np.int32 if design.nnz <= LARGEST_INT32 else np.int64
+    return {
+        "rows.design.data": design.data,
+        "rows.design.indices": design.indices.astype(number),
+        "rows.design.indptr": design.indptr.astype(number),
+    }
+
+
+def _unpack_design(fields: Fields, encoder: Encoder, n_rows: int) -> Matrix:
+    if not encoder.stored_sparse:
+        return fields.floats("rows.design", n_rows, encoder.n_columns)
+    data = fields.floats("rows.design.data", None)
+    wide = "I32" if len(data) <= LARGEST_INT32 else "I64"
+    indices = fields.array("rows.design.indices", wide, len(data))
+    indptr = fields.array("rows.design.indptr", wide, n_rows + 1)
+    return checked_csr_array(data, indices, indptr, (n_rows, encoder.n_columns))
+
+
+def _pack_folds(models: FoldModels) -> Arrays:
+    return {"folds.coef": models.coef, "folds.intercept": models.intercept, "folds": models.folds}
+
+
+def _unpack_folds(fields: Fields, n_rows: int, n_columns: int, n_outputs: int) -> FoldModels | None:
+    if not fields.has("folds"):
+        return None
+    intercept = fields.floats("folds.intercept", None, n_outputs)
+    coef = fields.array("folds.coef", "F32", n_columns, len(intercept), n_outputs, largest=1e30)
+    folds = fields.array("folds", "I8", n_rows, n_outputs)
+    if ((folds < 0) | (folds >= len(intercept))).any():
+        raise InvalidField("folds")
+    return FoldModels(coef, intercept, folds)

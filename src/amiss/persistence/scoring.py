@@ -1,0 +1,115 @@
+"""Scores of the rows of the fit, or what is left of them where the rows are not kept.
+
+With its rows a file holds what the scores are made of; the scores themselves are made again, by the code that
+made them first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from amiss.arrays import Floats
+from amiss.models.fitting import FittedModels
+from amiss.monitoring.membership import BITS_PER_ROW, MembershipFilter
+from amiss.persistence.fields import Arrays, Fields, InvalidField, Packed, at_least
+from amiss.scoring.error_rates import ErrorRates
+from amiss.scoring.neighborhood import Neighborhood, find_neighborhood
+from amiss.scoring.quality import OutputQuality
+from amiss.scoring.rows import ScoredRows
+from amiss.scoring.scorer import Scorer
+from amiss.scoring.settings import ScoringSettings
+from amiss.scoring.training import ScoredFit, score_training_rows
+
+LEAST_WEIGHT = 0.5  # the inverse of a mean error is at least 1
+QUALITY = ("observed", "prevalence", "strength", "converged", "mean_error", "brier", "log_loss", "base_log_loss")
+QUALITY_ARRAYS = (*QUALITY, "skill", "auc", "weight", "excluded")
+QUALITY_TYPES = {"observed": "I64", "converged": "BOOL", "excluded": "BOOL"}
+
+
+def pack_scored_fit(models: FittedModels, scorer: Scorer, training: ScoredRows) -> Packed:
+    arrays: Arrays = {"rows.log_odds": training.log_odds[models.training_rows.order]}
+    if scorer.local is not None:
+        arrays["rows.neighbors"] = scorer.local.neighborhood.neighbors.astype(np.int32)
+    return Packed({}, arrays)
+
+
+def unpack_scored_fit(
+    fields: Fields, models: FittedModels, names: tuple[str, ...], settings: ScoringSettings, n_jobs: int | None
+) -> ScoredFit:
+    log_odds = fields.floats("rows.log_odds", len(models.training_rows.Y), len(names))
+    near = _unpack_neighborhood(fields, models, settings, n_jobs) if settings.uses_neighbors else None
+    return score_training_rows(models, log_odds, names, settings, near, n_jobs=n_jobs)
+
+
+def _unpack_neighborhood(
+    fields: Fields, models: FittedModels, settings: ScoringSettings, n_jobs: int | None
+) -> Neighborhood:
+    n_rows, k = len(models.training_rows.Y), settings.n_neighbors
+    near = fields.array("rows.neighbors", "I32", n_rows, min(k, n_rows - 1))
+    if ((near < 0) | (near >= n_rows)).any():
+        raise InvalidField("neighbors")
+    how = k, settings.neighbor_space, settings.neighbor_search
+    return find_neighborhood(models, *how, n_jobs, verbose=False, known=near.astype(np.intp))
+
+
+def pack_scorer(scorer: Scorer, quality: OutputQuality) -> Packed:
+    """Of a model without rows."""
+    assert scorer.global_weights is not None
+    arrays = {f"quality.{name}": np.asarray(getattr(quality, name)) for name in QUALITY_ARRAYS}
+    return Packed({}, {**arrays, "weights": scorer.global_weights, "included": scorer.included})
+
+
+def unpack_scorer(
+    fields: Fields, names: tuple[str, ...], settings: ScoringSettings, n_jobs: int | None
+) -> tuple[Scorer, OutputQuality]:
+    quality = {
+        name: fields.array(f"quality.{name}", QUALITY_TYPES.get(name, "F64"), len(names), missing=True)
+        for name in QUALITY_ARRAYS
+    }
+    scorer = Scorer(
+        rule=settings.chosen_rule,
+        weighting=settings.weighting,
+        included=fields.mask("included", len(names)),
+        share=settings.out_of_fold_share,
+        global_weights=at_least(LEAST_WEIGHT, fields.floats("weights", len(names))),
+        local=None,
+        neighbor_space=settings.neighbor_space,
+        n_jobs=n_jobs,
+        verbose=False,
+    )
+    return scorer, OutputQuality(name=names, **quality)
+
+
+def pack_traces(scores: Floats, membership: MembershipFilter) -> Packed:
+    """What is kept of the rows in a model without them."""
+    return Packed({}, {"scores": rounded_up(np.sort(scores)), "membership": membership.bits})
+
+
+def unpack_traces(fields: Fields) -> tuple[Floats, MembershipFilter]:
+    scores = fields.floats("scores", None)
+    if not len(scores) or (np.diff(scores) < 0).any():
+        raise InvalidField("scores")
+    return scores, MembershipFilter(fields.mask("membership", BITS_PER_ROW * len(scores)))
+
+
+def pack_error_rates(rates: ErrorRates) -> Packed:
+    arrays = {"errors.mean": rates.mean, "errors.deviation": rates.deviation, "errors.count": rates.count}
+    return Packed({}, arrays)
+
+
+def unpack_error_rates(fields: Fields, n_outputs: int) -> ErrorRates:
+    return ErrorRates(
+        mean=fields.floats("errors.mean", n_outputs, missing=True),
+        deviation=at_least(0.0, fields.floats("errors.deviation", n_outputs, missing=True)),
+        count=at_least(0.0, fields.floats("errors.count", n_outputs)),
+    )
+
+
+def rounded_up(values: Floats) -> Floats:
+    """Rounded up, by at most 3 %: an exact score would tell whose it is. Upward, so that no p-value falls.
+
+    >>> rounded_up(np.array([0.0, 1.0, 1.0001, 1234.5678])).tolist()
+    [0.0, 1.0, 1.03125, 1248.0]
+    """
+    share, power = np.frexp(values)
+    return np.ldexp(np.ceil(share * 64) / 64, power)

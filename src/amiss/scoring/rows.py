@@ -1,0 +1,63 @@
+"""Scored rows: one type for rows of the fit and for new rows. Lists, reports and explanations are made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from amiss.arrays import Floats, Mask, Rows
+from amiss.scoring.rules import scores
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Rows and what makes their scores, in the order in which they were given.
+
+    Attributes
+    ----------
+    output_names : the outputs
+    Y : (n_rows, n_outputs) the observed values, NaN where one is missing
+    log_odds : (n_rows, n_outputs) of a 1, by the models
+    probabilities : (n_rows, n_outputs) the probability of each observed value (the paper's rho), NaN if missing
+    weights : (n_outputs,), or (n_rows, n_outputs) where they come from each row's neighbourhood
+    contributions : (n_rows, n_outputs) what each output adds to the score
+    included : (n_outputs,) which outputs count in the score
+    training_match : (n_rows,) the row of the fit that is the same, or -1; rows of the fit match themselves
+    scores : (n_rows,) higher is more unusual
+    counted : (n_rows, n_outputs) which outputs count in a row's score: those observed and not left out
+    is_new : (n_rows,) which rows were not in the fit, as far as that is known
+    """
+
+    output_names: tuple[str, ...]
+    Y: Floats
+    log_odds: Floats
+    probabilities: Floats
+    weights: Floats
+    contributions: Floats
+    included: Mask
+    training_match: Rows
+
+    def __len__(self) -> int:
+        return len(self.contributions)
+
+    @cached_property
+    def scores(self) -> Floats:
+        return scores(self.contributions)
+
+    @property
+    def observed(self) -> Mask:
+        return ~np.isnan(self.Y)
+
+    @property
+    def counted(self) -> Mask:
+        return self.observed & self.included
+
+    @property
+    def is_new(self) -> Mask:
+        return np.asarray(self.training_match < 0)
+
+    def weights_of(self, rows: Rows | int) -> Floats:
+        """The weights of some rows; those of all rows are the same for each."""
+        return self.weights if self.weights.ndim == 1 else self.weights[rows]

@@ -1,0 +1,46 @@
+"""FLIP, the default: the evidence that outputs were flipped.
+
+    Score(n) = Σ_i log(1 + (1 - rho[n, i]) / (d (rho[n, i] + 1 / w_i(n))))
+
+the logarithm of a likelihood ratio (but for a constant): the odds are 1 to d that an output was
+flipped, for each of the d outputs (left out of the score or not) by itself. Where it was, the value
+that stands there has a chance of 1 - rho. Where it was not, its chance is what the model gives it,
+rho, plus the mean error 1/w_i(n) of that output thereabouts, which is there whatever the model
+believes. So no output adds more than its reliability warrants, a single sure flip counts fully, and
+several unsure ones add up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from amiss.arrays import Floats, Mask
+from amiss.scoring.neighbors import Neighbors
+from amiss.scoring.weights import mean_errors, smoothed_local_weights
+from amiss.scoring.weightings import Weighting
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Weights are the inverse of the smoothed mean error, in the neighbourhood or everywhere."""
+
+    name: str = "flip"
+    description: str = "the evidence that outputs were flipped"
+    weight_meaning: str = "how much the output can count: the inverse of its error near the row"
+    local: bool = True
+
+    def global_weights(self, errors: Floats, observed: Mask, weighting: Weighting) -> Floats:
+        nobody = np.empty((1, 0), dtype=np.intp)
+        weights: Floats = smoothed_local_weights(errors, observed, nobody, mean_errors(errors, observed))[0]
+        return weights
+
+    def local_weights(
+        self, errors: Floats, observed: Mask, means: Floats, near: Neighbors, weighting: Weighting
+    ) -> Floats:
+        return smoothed_local_weights(errors, observed, near, means)
+
+    def terms(self, log_rho: Floats, weights: Floats) -> Floats:
+        flipped = 0.0 - np.expm1(log_rho)
+        return np.log1p(flipped / (log_rho.shape[1] * (np.exp(log_rho) + 1.0 / weights)))

@@ -1,0 +1,69 @@
+"""What the user asked of the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from amiss.arrays import Floats, Mask
+from amiss.errors import DataError
+from amiss.models.settings import positions_of
+from amiss.scoring.neighborhood import SEARCHES, SPACES, NeighborSearch, NeighborSpace
+from amiss.scoring.quality import skills
+from amiss.scoring.rules import ScoringRule
+from amiss.scoring.weightings import Weighting
+
+
+@dataclass(frozen=True)
+class ScoringSettings:
+    """How rows are scored; checked when it is made.
+
+    ``rule`` is None where it is to be chosen by flipping outputs of the table. ``out_of_fold_share`` is the
+    share that models which did not see a row have in its log-odds.
+    """
+
+    rule: ScoringRule | None
+    weighting: Weighting
+    out_of_fold_share: float
+    n_neighbors: int
+    neighbor_space: NeighborSpace
+    neighbor_search: NeighborSearch
+    exclude: Sequence[str | int] | float | None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("neighbor_space", SPACES), ("neighbor_search", SEARCHES)):
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 0:
+            raise ValueError(f"n_neighbors must be a whole number, at least 0; got {self.n_neighbors!r}")
+        if isinstance(self.exclude, Integral):
+            raise ValueError("exclude must be a list of outputs, or a float that is the lowest skill to include")
+
+    @property
+    def chosen_rule(self) -> ScoringRule:
+        """The rule, where it is known by now."""
+        assert self.rule is not None
+        return self.rule
+
+    @property
+    def uses_neighbors(self) -> bool:
+        return self.chosen_rule.local and self.n_neighbors > 0
+
+    def included(self, names: tuple[str, ...], log_odds: Floats, Y: Floats, observed: Mask) -> Mask:
+        """Which outputs count in the score, ``(n_outputs,)``."""
+        included = np.ones(len(names), dtype=bool)
+        if isinstance(self.exclude, Real):
+            included = skills(log_odds, Y, observed)[2] >= self.exclude
+            if not included.any():
+                raise DataError(f"every output has a skill below {self.exclude}; ask for less")
+        elif self.exclude is not None:
+            listed: list[Any] = [self.exclude] if isinstance(self.exclude, str) else list(self.exclude)  # type: ignore[arg-type]
+            included[positions_of(listed, names, "exclude")] = False
+            if not included.any():
+                raise DataError("exclude names every output; leave at least one")
+        return included
