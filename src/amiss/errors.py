@@ -20,12 +20,12 @@ class MissingDependencyError(ImportError):
     """A feature needs an optional dependency that is not installed."""
 
 
-def shown(name: object) -> str:
+def quoted(name: object) -> str:
     """A column's name as it may appear in a message: quoted, printable, not too long.
 
-    >>> shown("tag")
+    >>> quoted("tag")
     "'tag'"
-    >>> shown("a" * 100)
+    >>> quoted("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'"
     """
     text = str(name)
@@ -42,7 +42,7 @@ def listed(names: Sequence[str], at_most: int = 5) -> str:
     >>> listed(list("abcdefg"), at_most=2)
     "'a', 'b' and 5 more"
     """
-    head = ", ".join(shown(name) for name in names[:at_most])
+    head = ", ".join(quoted(name) for name in names[:at_most])
     rest = len(names) - at_most
     return f"{head} and {rest} more" if rest > 0 else head
 

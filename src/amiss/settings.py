@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_random_state
 
 from amiss.decisions.thresholds import AUTO_LEVEL
 from amiss.encoding.encoder import SCALINGS
-from amiss.errors import DataError, shown
+from amiss.errors import DataError, quoted
 from amiss.scoring.rules import SCORES
 from amiss.scoring.weights import WEIGHTINGS
 
@@ -102,7 +102,7 @@ def positions_of(chosen: Sequence[str | int], names: tuple[str, ...], parameter:
     for item in chosen:
         position = place.get(item, -1) if isinstance(item, str) else int(item)
         if not 0 <= position < len(names):
-            raise DataError(f"{parameter} names {shown(item)}, which is not an output")
+            raise DataError(f"{parameter} names {quoted(item)}, which is not an output")
         result.append(position)
     return result
 

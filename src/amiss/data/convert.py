@@ -15,7 +15,7 @@ from scipy import sparse
 
 from amiss.arrays import Floats
 from amiss.data.table import Table, encode
-from amiss.errors import DataError, refuse_duplicates, shown
+from amiss.errors import DataError, quoted, refuse_duplicates
 
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
 
@@ -107,7 +107,7 @@ def _cells(series: Any) -> Any:
             return np.array([np.nan if _is_missing(cell) else float(cell) for cell in series.to_list()])
     if series.dtype.is_temporal():
         raise DataError(
-            f"column {shown(series.name)} holds dates or times; turn it into numbers "
+            f"column {quoted(series.name)} holds dates or times; turn it into numbers "
             "(an age, a weekday) or drop it"
         )
     return series.to_list()
@@ -143,7 +143,7 @@ def _from_cells(cells: list[Any], name: str) -> tuple[Floats, tuple[str, ...] | 
     for cell in present:
         if not isinstance(cell, (str, int, float, bool, np.number, np.bool_)):
             raise TypeError(
-                f"argument must be a string or a number: column {shown(name)} holds {type(cell).__name__}"
+                f"argument must be a string or a number: column {quoted(name)} holds {type(cell).__name__}"
             )
     if not any(isinstance(cell, str) for cell in present):
         return np.array([np.nan if gone else float(c) for c, gone in zip(cells, missing, strict=True)]), None

@@ -12,7 +12,7 @@ from scipy import sparse
 from amiss.arrays import Floats, Matrix
 from amiss.data.convert import TRUTH, are_label_lists, as_column, as_table, binarized
 from amiss.data.table import Table
-from amiss.errors import DataError, refuse_duplicates, shown
+from amiss.errors import DataError, quoted, refuse_duplicates
 
 
 def as_inputs(X: Any) -> Table:
@@ -27,7 +27,7 @@ def as_inputs(X: Any) -> Table:
     if infinite is not None:
         row, column = infinite
         raise DataError(
-            f"{table.where(row)}, column {shown(table.names[column])}: the value is infinite; "
+            f"{table.where(row)}, column {quoted(table.names[column])}: the value is infinite; "
             "leave the cell empty or put a number there"
         )
     return table
@@ -58,7 +58,7 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = F
     if bad is not None:
         row, column = bad
         raise DataError(
-            f"{table.where(row)}, column {shown(table.names[column])}: "
+            f"{table.where(row)}, column {quoted(table.names[column])}: "
             "an output must be 0 or 1 (or true/false, yes/no), or empty if it is missing"
         )
     return replace(table, values=values, levels={})

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from amiss.arrays import Floats
 from amiss.data.table import Table, encode
-from amiss.errors import shown
+from amiss.errors import quoted
 from amiss.readers.part import Part
 from amiss.readers.select import Roles, Selection
 from amiss.readers.source import Source
@@ -60,7 +60,7 @@ def read_arff(source: Source, selection: Selection) -> Part:
     roles = selection.roles([attribute.name for attribute in attributes], source)
     for attribute in (attributes[position] for position in roles.kept):
         if kind := attribute.unreadable:
-            problem = f"attributes of type {shown(kind)} are not read; drop the column"
+            problem = f"attributes of type {quoted(kind)} are not read; drop the column"
             source.refuse(problem, line=attribute.line, column=attribute.name)
     wanted = [_as_asked(attribute, selection) for attribute in attributes]
     rows = (

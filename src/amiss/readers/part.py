@@ -14,7 +14,7 @@ from amiss.data.alignment import differences
 from amiss.data.dataset import Dataset
 from amiss.data.table import Origin, Table
 from amiss.data.validation import as_inputs, as_outputs
-from amiss.errors import DataError, listed, shown
+from amiss.errors import DataError, listed, quoted
 from amiss.readers.select import Roles
 from amiss.readers.source import Source
 
@@ -114,7 +114,7 @@ def _common_levels(parts: Sequence[Part]) -> dict[int, tuple[str, ...]]:
         for part in parts:
             if column not in part.table.levels and not np.isnan(part.table.column(column)).all():
                 raise DataError(
-                    f"{part.source.name}, column {shown(name)}: it holds numbers here and texts in "
+                    f"{part.source.name}, column {quoted(name)}: it holds numbers here and texts in "
                     "another file; make them alike, or read it as categories (--categorical)"
                 )
         found = [part.table.levels[column] for part in parts if column in part.table.levels]

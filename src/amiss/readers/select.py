@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from amiss.data.alignment import differences
-from amiss.errors import DataError, listed, refuse_duplicates, shown
+from amiss.errors import DataError, listed, quoted, refuse_duplicates
 from amiss.readers.mulan import label_names
 from amiss.readers.source import Source
 
@@ -63,7 +63,7 @@ class Selection:
             if column is not None and column not in set(names):
                 without = "" if self.strict else "; say --id '' if the rows have none"
                 source.refuse(
-                    f"there is no column {shown(column)} to {purpose}; {_nearest(column, names)}{without}"
+                    f"there is no column {quoted(column)} to {purpose}; {_nearest(column, names)}{without}"
                 )
         dropped = {name for item in self.drop for name in chosen(item, names, source.name)}
         dropped |= {name for item in self.may_drop for name in _matching(item, names)}
@@ -110,7 +110,9 @@ def chosen(item: str, names: Sequence[str], where: str) -> list[str]:
     for pattern in filter(None, map(str.strip, item.split(","))):
         matching = _matching(pattern, names)
         if not matching:
-            raise DataError(f"{where}: no column is named or matches {shown(pattern)}; {_nearest(pattern, names)}")
+            raise DataError(
+                f"{where}: no column is named or matches {quoted(pattern)}; {_nearest(pattern, names)}"
+            )
         found += matching
     return found
 
@@ -143,7 +145,7 @@ def _outputs(item: str, names: list[str], source: Source) -> list[str]:
 
 def _by_place(place: str, count: str, names: list[str], source: Source) -> list[str]:
     if not count.isdecimal() or int(count) == 0:
-        raise DataError(f"outputs {shown(place + ':' + count)}: give a number of columns, as in last:14")
+        raise DataError(f"outputs {quoted(place + ':' + count)}: give a number of columns, as in last:14")
     if int(count) >= len(names):
         source.refuse(f"there are {len(names)} columns, so {place}:{count} leaves no input")
     return names[: int(count)] if place == "first" else names[-int(count) :]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from amiss.errors import DataError, shown
+from amiss.errors import DataError, quoted
 
 LONGEST_LINE = 64 << 20  # bytes; a gzipped line may unpack to anything
 CHUNK = 1 << 20
@@ -60,7 +60,7 @@ class Source:
         """One line: file, line, column, what is wrong and what to do."""
         place = self.name
         place += f", line {line}" if line is not None else ""
-        place += f", column {shown(column)}" if column is not None else ""
+        place += f", column {quoted(column)}" if column is not None else ""
         # Whatever was being handled may quote a cell, so it is not chained to the error.
         raise DataError(f"{place}: {problem}") from None
 
