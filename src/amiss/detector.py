@@ -29,7 +29,7 @@ from amiss.decisions.thresholds import (
     threshold_for_share,
 )
 from amiss.encoding.encoder import Encoding, Scaling
-from amiss.errors import DataError, listed
+from amiss.errors import DataError, quoted_list
 from amiss.evaluation.choice import Choice, choose_score
 from amiss.explanations.explainer import Explainer, Trained
 from amiss.explanations.explanation import Explanation
@@ -640,4 +640,6 @@ def _refuse_unobserved(outputs: Table) -> None:
     empty = np.isnan(np.asarray(outputs.values)).all(axis=0)
     if empty.any():
         names = [name for name, gone in zip(outputs.names, empty, strict=True) if gone]
-        raise DataError(f"{outputs.files}output {listed(names)} is missing in every row; drop it or fill it in")
+        raise DataError(
+            f"{outputs.files}output {quoted_list(names)} is missing in every row; drop it or fill it in"
+        )

@@ -34,12 +34,12 @@ def quoted(name: object) -> str:
     return repr(text)
 
 
-def listed(names: Sequence[str], at_most: int = 5) -> str:
+def quoted_list(names: Sequence[str], at_most: int = 5) -> str:
     """Several names for a message: the first few, and how many more.
 
-    >>> listed(["a", "b"])
+    >>> quoted_list(["a", "b"])
     "'a', 'b'"
-    >>> listed(list("abcdefg"), at_most=2)
+    >>> quoted_list(list("abcdefg"), at_most=2)
     "'a', 'b' and 5 more"
     """
     head = ", ".join(quoted(name) for name in names[:at_most])
@@ -52,4 +52,4 @@ def refuse_duplicates(names: Sequence[str], where: str = "") -> None:
     if len(set(names)) == len(names):
         return
     twice = [name for name, count in Counter(names).items() if count > 1]
-    raise DataError(f"{where}duplicate column name {listed(twice)}; rename one of them")
+    raise DataError(f"{where}duplicate column name {quoted_list(twice)}; rename one of them")

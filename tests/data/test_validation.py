@@ -11,7 +11,7 @@ import amiss
 from amiss.data.alignment import matched
 from amiss.data.table import encode
 from amiss.data.validation import as_inputs, as_outputs
-from amiss.errors import DataError, listed, quoted
+from amiss.errors import DataError, quoted, quoted_list
 
 
 def test_a_table_is_a_matrix_with_names():
@@ -84,7 +84,7 @@ def test_columns_are_matched_by_name_or_by_position():
 def test_names_in_messages_are_printable_and_short():
     assert quoted("a\nb\x1b[31m") == r"'a\nb\x1b[31m'"
     assert len(quoted("x" * 10_000)) < 70
-    assert listed(["a", "b", "c"], at_most=2) == "'a', 'b' and 1 more"
+    assert quoted_list(["a", "b", "c"], at_most=2) == "'a', 'b' and 1 more"
 
 
 def test_public_names_are_there_when_asked_for():

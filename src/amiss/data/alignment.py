@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from amiss.data.table import Table
-from amiss.errors import DataError, listed
+from amiss.errors import DataError, quoted_list
 
 
 def refuse_unequal_lengths(inputs: Table, outputs: Table) -> None:
@@ -59,7 +59,9 @@ def matched(table: Table, names: tuple[str, ...], prefix: str, named: bool = Tru
         return replace(table, names=names)
     missing, extra = differences(table.names, names)
     if missing or extra:
-        found = [f"missing {listed(missing)}"] * bool(missing) + [f"unknown {listed(extra)}"] * bool(extra)
+        found = [f"missing {quoted_list(missing)}"] * bool(missing) + [f"unknown {quoted_list(extra)}"] * bool(
+            extra
+        )
         raise DataError(
             f"{table.files}the {kind} columns are not those of the fit: {'; '.join(found)}"
             + (" (--drop leaves a column out)" if extra and table.origin is not None else "")

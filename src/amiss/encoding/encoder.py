@@ -24,7 +24,7 @@ from scipy import sparse
 from amiss.arrays import Floats, Mask, Matrix
 from amiss.data.table import Table
 from amiss.encoding.ranks import Ranks
-from amiss.errors import DataError, listed, quoted
+from amiss.errors import DataError, quoted, quoted_list
 
 Scaling = Literal["rank", "block", "none", "standard", "maxabs", "log-unit"]
 SCALINGS = ("rank", "block", "none", "standard", "maxabs", "log-unit")
@@ -103,7 +103,7 @@ class Encoding:
         unexpected = [table.names[column] for column in table.levels if column not in self.levels]
         if unexpected:
             raise DataError(
-                f"{table.files}column {listed(unexpected)} held numbers in the fit and holds texts now"
+                f"{table.files}column {quoted_list(unexpected)} held numbers in the fit and holds texts now"
             )
         return table.with_levels(self.levels)
 

@@ -14,7 +14,7 @@ from amiss.data.alignment import differences
 from amiss.data.dataset import Dataset
 from amiss.data.table import Origin, Table
 from amiss.data.validation import as_inputs, as_outputs
-from amiss.errors import DataError, listed, quoted
+from amiss.errors import DataError, quoted, quoted_list
 from amiss.readers.select import Roles
 from amiss.readers.source import Source
 
@@ -97,9 +97,9 @@ def _aligned(part: Part, names: tuple[str, ...], outputs: frozenset[str], first:
         table = replace(table, values=wider, names=table.names + tuple(missing))
     missing, extra = differences(table.names, names)
     if missing:
-        part.source.refuse(f"column {listed(missing)} of {first.source.name} is missing here")
+        part.source.refuse(f"column {quoted_list(missing)} of {first.source.name} is missing here")
     if extra:
-        part.source.refuse(f"column {listed(extra)} is not in {first.source.name}")
+        part.source.refuse(f"column {quoted_list(extra)} is not in {first.source.name}")
     if table.names != names:
         position = {name: column for column, name in enumerate(table.names)}
         table = table.select([position[name] for name in names])

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from amiss.data.alignment import differences
-from amiss.errors import DataError, listed, quoted, refuse_duplicates
+from amiss.errors import DataError, quoted, quoted_list, refuse_duplicates
 from amiss.readers.mulan import label_names
 from amiss.readers.source import Source
 
@@ -127,7 +127,7 @@ def _nearest(wanted: str, names: Sequence[str]) -> str:
     """A hint that shows only names like the one asked for (a first line may turn out to be data)."""
     close = get_close_matches(wanted, names, n=3, cutoff=0.6)
     close = close or [name for name in names if name.lower().startswith(wanted.lower().rstrip("*"))][:3]
-    return f"did you mean {listed(close)}?" if close else f"there are {len(names)} columns"
+    return f"did you mean {quoted_list(close)}?" if close else f"there are {len(names)} columns"
 
 
 def _outputs(item: str, names: list[str], source: Source) -> list[str]:
@@ -135,7 +135,7 @@ def _outputs(item: str, names: list[str], source: Source) -> list[str]:
         labels = label_names(Source(item))
         missing, _ = differences(names, labels)
         if missing:
-            source.refuse(f"label {listed(missing)} of {item} is not among its columns")
+            source.refuse(f"label {quoted_list(missing)} of {item} is not among its columns")
         return labels
     place, _, count = item.partition(":")
     if item not in names and place in ("first", "last") and count:
