@@ -39,7 +39,7 @@ def fingerprints(values: Matrix, seed: int) -> Fingerprints:
     return result
 
 
-def contents(inputs: Matrix, outputs: Matrix, seed: int) -> Fingerprints:
+def row_fingerprints(inputs: Matrix, outputs: Matrix, seed: int) -> Fingerprints:
     """Fingerprints of rows of inputs and outputs together."""
     return fingerprints(inputs, seed) + fingerprints(outputs, seed + 1) * np.uint64(0x9E3779B97F4A7C15)
 

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from amiss import progress
 from amiss.arrays import Floats, Mask
 from amiss.data.alignment import refuse_unequal_lengths
-from amiss.data.fingerprints import contents
+from amiss.data.fingerprints import row_fingerprints
 from amiss.data.table import Table
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.decisions.thresholds import rounded_share
@@ -130,7 +130,7 @@ def measure(
     inputs, outputs = as_inputs(X), as_outputs(Y)
     refuse_unequal_lengths(inputs, outputs)
     # In the order of their content, so that the draws do not depend on the order of the rows.
-    order = np.argsort(contents(inputs.values, outputs.values, FIRST_SEED), kind="stable")
+    order = np.argsort(row_fingerprints(inputs.values, outputs.values, FIRST_SEED), kind="stable")
     names = (*SCORES, *(others or {}))
     flips = _distinct_flips(dimensionalities, outputs.shape[1])
     precision = np.empty((len(names), len(flips), n_seeds, len(RATES)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from amiss import progress
 from amiss.arrays import Floats, Mask, Matrix, Rows
-from amiss.data.fingerprints import Fingerprints, contents
+from amiss.data.fingerprints import Fingerprints, row_fingerprints
 from amiss.data.table import Table
 from amiss.encoding.encoder import Encoding, fit_encoding
 from amiss.models.classifiers import fit_classifiers
@@ -52,7 +52,7 @@ def gather(detector: MCODE, inputs: Table, outputs: Table, *, part: bool = False
     """Fit the models a detector asks for, to a table or to a ``part`` of one that was looked at whole."""
     seed = seed_of(detector.random_state) % 2**63
     # In the order of their content, so that nothing depends on the order rows came in.
-    content = contents(inputs.values, outputs.values, seed)
+    content = row_fingerprints(inputs.values, outputs.values, seed)
     order = np.argsort(content, kind="stable")
     inputs, outputs, content = inputs.take(order), outputs.take(order), content[order]
 

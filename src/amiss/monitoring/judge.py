@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import betabinom, binom
 
 from amiss.arrays import Floats, Mask, Matrix, Rows
-from amiss.data.fingerprints import Fingerprints, contents
+from amiss.data.fingerprints import Fingerprints, row_fingerprints
 from amiss.data.table import Table
 from amiss.decisions.calibration import Calibration, ErrorLevels
 from amiss.decisions.thresholds import (
@@ -104,7 +104,7 @@ class Judge:
     def contents(self, inputs: Table, outputs: Table) -> Fingerprints:
         """Fingerprints of rows, by the category numbers of the fit."""
         known = self.encoding.matched(inputs)
-        found = contents(known.values, outputs.values, self.seed)
+        found = row_fingerprints(known.values, outputs.values, self.seed)
         unknown = np.zeros(len(found), dtype=bool)
         for column in known.levels:  # a category never seen is no missing one
             unknown |= np.isnan(known.column(column)) & ~np.isnan(inputs.column(column))
