@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from amiss.arrays import Floats, Mask, Matrix
 from amiss.data.alignment import matched, refuse_other_order, refuse_unequal_lengths
 from amiss.data.convert import are_label_lists
-from amiss.data.fingerprints import copied
+from amiss.data.fingerprints import duplicated
 from amiss.data.table import Table
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.decisions.calibration import FEWEST_ROWS, Calibration, ErrorLevels, held_out
@@ -247,7 +247,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self._error_levels = ErrorLevels.unknown(evidence.Y.shape[1])
         if fit.out_of_fold is not None:
             # Of rows that are no copies: new rows that are compared with it are none either.
-            single = ~np.isnan(evidence.Y) & ~copied(evidence.content)[:, None]
+            single = ~np.isnan(evidence.Y) & ~duplicated(evidence.content)[:, None]
             self._error_levels = ErrorLevels.of(errors(fit.out_of_fold, evidence.Y), single)
         self.calibration_: Calibration | None = None
         rows = TrainingRows(

@@ -44,10 +44,10 @@ def row_fingerprints(inputs: Matrix, outputs: Matrix, seed: int) -> Fingerprints
     return fingerprints(inputs, seed) + fingerprints(outputs, seed + 1) * np.uint64(0x9E3779B97F4A7C15)
 
 
-def copied(content: Fingerprints) -> npt.NDArray[np.bool_]:
+def duplicated(content: Fingerprints) -> npt.NDArray[np.bool_]:
     """Which rows have another of the same content; ``content`` rises.
 
-    >>> copied(np.array([3, 5, 5, 9], dtype=np.uint64))
+    >>> duplicated(np.array([3, 5, 5, 9], dtype=np.uint64))
     array([False,  True,  True, False])
     """
     same = np.concatenate([[False], content[1:] == content[:-1], [False]])
