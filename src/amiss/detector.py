@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from amiss.arrays import Floats, Mask, Matrix
-from amiss.data.alignment import matched, refuse_other_order, refuse_unequal_lengths
+from amiss.data.alignment import matched, refuse_reordered_index, refuse_unequal_lengths
 from amiss.data.convert import are_label_lists
 from amiss.data.fingerprints import duplicated
 from amiss.data.table import Table
@@ -215,7 +215,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         inputs, outputs = as_inputs(X), as_outputs(Y)
         validate_data(self, X=inputs if isinstance(X, (list, tuple)) else X, skip_check_array=True)
         refuse_unequal_lengths(inputs, outputs)
-        refuse_other_order(X, Y)
+        refuse_reordered_index(X, Y)
         if not part:
             _refuse_unobserved(outputs)
         self.input_names_, self.output_names_ = inputs.names, outputs.names
@@ -580,7 +580,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         outputs = as_outputs(Y, self.output_names_, self._label_lists)
         outputs = matched(outputs, self.output_names_, "y", self._named[1])
         refuse_unequal_lengths(inputs, outputs)
-        refuse_other_order(X, Y)
+        refuse_reordered_index(X, Y)
         return inputs, outputs
 
     def _judge(self) -> Judge:

@@ -15,7 +15,7 @@ def refuse_unequal_lengths(inputs: Table, outputs: Table) -> None:
         raise DataError(f"X has {len(inputs)} rows and Y has {len(outputs)}; inconsistent numbers of samples")
 
 
-def refuse_other_order(X: Any, Y: Any) -> None:
+def refuse_reordered_index(X: Any, Y: Any) -> None:
     """Two pandas objects with one index in two orders: rows would be put together that do not belong so."""
     if not all(hasattr(each, "iloc") and hasattr(each, "index") for each in (X, Y)):
         return
