@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from amiss.arrays import Floats, Mask, Matrix
-from amiss.data.alignment import matched, refuse_reordered_index, refuse_unequal_lengths
+from amiss.data.alignment import aligned_columns, refuse_reordered_index, refuse_unequal_lengths
 from amiss.data.convert import are_label_lists
 from amiss.data.fingerprints import duplicated
 from amiss.data.table import Table
@@ -576,9 +576,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     def _matched(self, X: Any, Y: Any) -> tuple[Table, Table]:
         """New rows with the columns of the fit, in their order."""
         check_is_fitted(self)
-        inputs = matched(as_inputs(X), self.input_names_, "x", self._named[0])
+        inputs = aligned_columns(as_inputs(X), self.input_names_, "x", self._named[0])
         outputs = as_outputs(Y, self.output_names_, self._label_lists)
-        outputs = matched(outputs, self.output_names_, "y", self._named[1])
+        outputs = aligned_columns(outputs, self.output_names_, "y", self._named[1])
         refuse_unequal_lengths(inputs, outputs)
         refuse_reordered_index(X, Y)
         return inputs, outputs

@@ -34,7 +34,7 @@ def differences(names: Sequence[str], expected: Sequence[str]) -> tuple[list[str
     return [name for name in expected if name not in have], [name for name in names if name not in want]
 
 
-def matched(table: Table, names: tuple[str, ...], prefix: str, named: bool = True) -> Table:
+def aligned_columns(table: Table, names: tuple[str, ...], prefix: str, named: bool = True) -> Table:
     """``table`` with its columns in the order of ``names``.
 
     Columns are matched by name; where ``table`` or the fit had none, by position. (The columns of a fit without

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from sklearn.utils.validation import check_is_fitted
 
 from amiss import __version__
-from amiss.data.alignment import matched, refuse_unequal_lengths
+from amiss.data.alignment import aligned_columns, refuse_unequal_lengths
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.errors import DataError
 from amiss.files import whole_or_nothing
@@ -72,8 +72,8 @@ def material(
 ) -> Material:
     """What a report is made from, checked."""
     check_is_fitted(detector)
-    inputs = matched(as_inputs(X), detector.input_names_, "x")
-    outputs = matched(as_outputs(Y, detector.output_names_), detector.output_names_, "y")
+    inputs = aligned_columns(as_inputs(X), detector.input_names_, "x")
+    outputs = aligned_columns(as_outputs(Y, detector.output_names_), detector.output_names_, "y")
     refuse_unequal_lengths(inputs, outputs)
     detector.explain_rows([])  # a model that was saved without its rows refuses
     n_rows = len(detector.decision_scores_)
