@@ -28,7 +28,7 @@ def refuse_reordered_index(X: Any, Y: Any) -> None:
         )
 
 
-def differences(names: Sequence[str], expected: Sequence[str]) -> tuple[list[str], list[str]]:
+def missing_and_extra(names: Sequence[str], expected: Sequence[str]) -> tuple[list[str], list[str]]:
     """Which expected names are missing, and which names were not expected."""
     have, want = set(names), set(expected)
     return [name for name in expected if name not in have], [name for name in names if name not in want]
@@ -57,7 +57,7 @@ def aligned_columns(table: Table, names: tuple[str, ...], prefix: str, named: bo
                 else f"Y has {len(table.names)} outputs, but the fit had {len(names)}"
             )
         return replace(table, names=names)
-    missing, extra = differences(table.names, names)
+    missing, extra = missing_and_extra(table.names, names)
     if missing or extra:
         found = [f"missing {quoted_list(missing)}"] * bool(missing) + [f"unknown {quoted_list(extra)}"] * bool(
             extra

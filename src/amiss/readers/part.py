@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Rows
-from amiss.data.alignment import differences
+from amiss.data.alignment import missing_and_extra
 from amiss.data.dataset import Dataset
 from amiss.data.table import Origin, Table
 from amiss.data.validation import as_inputs, as_outputs
@@ -91,11 +91,11 @@ def _all_columns(
 def _aligned(part: Part, names: tuple[str, ...], outputs: frozenset[str], first: Part) -> Part:
     table = part.table
     if part.open_ended:
-        missing, _ = differences(table.names, names)
+        missing, _ = missing_and_extra(table.names, names)
         empty = sparse.csr_array((len(table), len(missing)))
         wider = sparse.csr_array(sparse.hstack([sparse.csr_array(table.values), empty], format="csr"))
         table = replace(table, values=wider, names=table.names + tuple(missing))
-    missing, extra = differences(table.names, names)
+    missing, extra = missing_and_extra(table.names, names)
     if missing:
         part.source.refuse(f"column {quoted_list(missing)} of {first.source.name} is missing here")
     if extra:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from amiss.data.alignment import differences
+from amiss.data.alignment import missing_and_extra
 from amiss.errors import DataError, quoted, quoted_list, refuse_duplicates
 from amiss.readers.mulan import label_names
 from amiss.readers.source import Source
@@ -133,7 +133,7 @@ def _nearest(wanted: str, names: Sequence[str]) -> str:
 def _outputs(item: str, names: list[str], source: Source) -> list[str]:
     if item not in names and item.lower().endswith(".xml"):
         labels = label_names(Source(item))
-        missing, _ = differences(names, labels)
+        missing, _ = missing_and_extra(names, labels)
         if missing:
             source.refuse(f"label {quoted_list(missing)} of {item} is not among its columns")
         return labels
