@@ -59,7 +59,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def whole_or_nothing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
+def atomic_write(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
     """A temporary file beside ``path`` that takes its name once everything is on the disk.
 
     ``mode`` are its permissions, by default those of the file it replaces, or what any new file would have.

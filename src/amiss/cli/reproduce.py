@@ -40,7 +40,7 @@ def reproduce(**options: Any) -> None:
     """  # fmt: skip
     from amiss import progress
     from amiss.errors import DataError
-    from amiss.files import refuse_bad_place, whole_or_nothing
+    from amiss.files import atomic_write, refuse_bad_place
     from amiss.output.plots import require_matplotlib
     from amiss.paper.cells import collected, jobs, run
     from amiss.paper.comparison import markdown
@@ -64,7 +64,7 @@ def reproduce(**options: Any) -> None:
     if not cells:
         raise DataError(f"{folder}: nothing is finished yet; leave out --partial to begin")
     text = markdown(cells, methods, _command(options))
-    with whole_or_nothing(folder / "table.md") as stream:
+    with atomic_write(folder / "table.md") as stream:
         stream.write(text.encode())
     with readers_may_leave():
         if not options["quiet"]:

@@ -22,7 +22,7 @@ from amiss import __version__
 from amiss.data.alignment import aligned_columns, refuse_unequal_lengths
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.errors import DataError
-from amiss.files import whole_or_nothing
+from amiss.files import atomic_write
 from amiss.output.report.payload import DETAILED_ROWS, Material, payload
 from amiss.output.report.pictures import Picture, check_pictures, why_unseen
 from amiss.output.summary import overview
@@ -58,7 +58,7 @@ def write_report(
     n_details : how many of the most unusual rows carry an explanation
     """
     content = page(material(detector, X, Y, ids, pictures, n_details), title)
-    with whole_or_nothing(Path(path)) as stream:
+    with atomic_write(Path(path)) as stream:
         stream.write(content.encode("utf-8", errors="replace"))
 
 
