@@ -13,7 +13,7 @@ from typing import IO
 from amiss.errors import DataError
 
 
-def refuse_bad_place(path: Path, inputs: tuple[str, ...] = (), pipes: bool = False) -> None:
+def check_writable(path: Path, inputs: tuple[str, ...] = (), pipes: bool = False) -> None:
     """Find out now, and not after an hour of work, that it cannot be written.
 
     ``pipes`` says whether pipes and devices will do, into which one can only write, and not whole or not at all.

@@ -93,10 +93,10 @@ def _verdict(detector: MCODE, tagged: TaggedDigits) -> str:
 
 
 def _make_folder_of(report: str) -> None:
-    from amiss.files import refuse_bad_place
+    from amiss.files import check_writable
 
     Path(report).absolute().parent.mkdir(parents=True, exist_ok=True)
-    refuse_bad_place(Path(report))
+    check_writable(Path(report))
 
 
 def _report(detector: MCODE, tagged: TaggedDigits, report: str) -> None:

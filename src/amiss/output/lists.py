@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from amiss.errors import DataError
-from amiss.files import atomic_write, refuse_bad_place
+from amiss.files import atomic_write, check_writable
 from amiss.output.ranking import RankedRow
 from amiss.readers.parquet import require_pyarrow
 from amiss.wording import six_digits
@@ -43,7 +43,7 @@ class Target:
         if kind == "parquet":
             require_pyarrow()
         if path != "-":
-            refuse_bad_place(Path(path), inputs, pipes=True)
+            check_writable(Path(path), inputs, pipes=True)
         return cls(path, kind)
 
 
