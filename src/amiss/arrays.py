@@ -14,7 +14,7 @@ Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
 
-def sparse_matrix(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> sparse.csr_array:
+def checked_csr_array(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> sparse.csr_array:
     """A sparse matrix from arrays of somebody else's making; a ``ValueError`` if they make none.
 
     scipy's own check skips most of itself if the last of ``indptr`` is zero, and what comes out can crash Python.

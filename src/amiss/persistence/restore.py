@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from amiss.arrays import Floats, Matrix, sparse_matrix
+from amiss.arrays import Floats, Matrix, checked_csr_array
 from amiss.decisions.calibration import Calibration, ErrorLevels
 from amiss.encoding.encoder import Encoding, count_encoded
 from amiss.encoding.ranks import Ranks
@@ -261,7 +261,7 @@ def _restored_design(detector: MCODE, shelf: Shelf, n_rows: int, n_columns: int)
     wide = "I32" if len(data) <= LARGEST_INT32 else "I64"
     indices = shelf.array("rows.design.indices", wide, len(data))
     indptr = shelf.array("rows.design.indptr", wide, n_rows + 1)
-    return sparse_matrix(data, indices, indptr, (n_rows, n_columns))
+    return checked_csr_array(data, indices, indptr, (n_rows, n_columns))
 
 
 def _restored_folds(shelf: Shelf, n_rows: int, n_columns: int, n_outputs: int) -> FoldModels | None:

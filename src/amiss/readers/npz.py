@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Matrix, sparse_matrix
+from amiss.arrays import Matrix, checked_csr_array
 from amiss.data.table import Table
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
@@ -105,7 +105,7 @@ def _matrix(arrays: dict[str, Any], name: str, source: Source) -> Matrix:
         source.refuse(f"there is no array {name}; write the file with numpy.savez(X=…, Y=…)")
     data, indices, indptr, shape = (arrays[f"{name}_{field}"] for field in CSR_FIELDS)
     try:
-        matrix = sparse_matrix(data.astype(float), indices, indptr, tuple(map(int, shape)))
+        matrix = checked_csr_array(data.astype(float), indices, indptr, tuple(map(int, shape)))
     except (ValueError, TypeError, IndexError):
         source.refuse(f"{name}_data, {name}_indices, {name}_indptr and {name}_shape do not make a CSR matrix")
     matrix.sum_duplicates()
