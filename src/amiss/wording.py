@@ -78,10 +78,10 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def called(row: int, ids: Sequence[str] | None) -> str:
+def row_name(row: int, ids: Sequence[str] | None) -> str:
     """What a row is called in a sentence; rows are counted from 1.
 
-    >>> called(16, None), called(16, ["x"] * 20)
+    >>> row_name(16, None), row_name(16, ["x"] * 20)
     ('Row 17', 'Row 17 (x)')
     """
     return f"Row {row + 1}" + ("" if ids is None else f" ({isolated(printable(ids[row], 60))})")

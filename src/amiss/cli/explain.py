@@ -44,7 +44,7 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     import json
 
     from amiss.detector import load
-    from amiss.wording import called
+    from amiss.wording import row_name
 
     refuse_contradictions(options)
     by_model = files[0].endswith(".amiss")
@@ -60,7 +60,7 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
         data = read_table(files, options)
         number = _number(row, data)
         explanation = detector_of(data, options).fit(data.X, data.Y).explain(number)
-    explanation = replace(explanation, label=called(number, data.ids), values=data.X.texts(number))
+    explanation = replace(explanation, label=row_name(number, data.ids), values=data.X.texts(number))
     with readers_may_leave():
         if options["as_json"]:
             plain = explanation.to_dict() | {"row": number + 1}
