@@ -13,7 +13,7 @@ from amiss.readers.arff import read_arff
 from amiss.readers.delimited import read_delimited
 from amiss.readers.npz import read_npz
 from amiss.readers.parquet import read_parquet
-from amiss.readers.part import Part, joined
+from amiss.readers.part import Part, concatenated
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
 from amiss.readers.svmlight import read_svmlight
@@ -81,7 +81,7 @@ def read(
         # Outputs of another table need not all be mentioned in an svmlight file, which marks its own.
         mine = replace(selection, outputs=None) if like is not None and kind == "svmlight" else selection
         parts.append(READERS[kind](source, mine))
-    return joined(parts, like)
+    return concatenated(parts, like)
 
 
 def format_of(source: Source) -> str:

@@ -51,7 +51,7 @@ class Part:
         return cls(source, replace(table, origin=origin), roles.outputs, ids, pictures)
 
 
-def joined(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]] | None = None) -> Dataset:
+def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]] | None = None) -> Dataset:
     """One dataset from the rows of all parts, columns matched by name.
 
     ``like`` are inputs and outputs that open-ended parts have too, where they do not mention them.
