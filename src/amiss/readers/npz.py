@@ -20,7 +20,7 @@ from amiss.arrays import Matrix, checked_csr_array
 from amiss.data.table import Table
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
-from amiss.readers.source import TRAP, Source, unpacks_to_too_much
+from amiss.readers.source import TRAP, Source, is_decompression_bomb
 
 CSR_FIELDS = ("data", "indices", "indptr", "shape")
 KNOWN = {"X", "Y", *(f"{name}_{field}" for name in "XY" for field in CSR_FIELDS)}
@@ -74,7 +74,7 @@ def _arrays(source: Source) -> dict[str, Any]:
         with zipfile.ZipFile(content) as archive:
             known = [member for member in archive.infolist() if member.filename.removesuffix(".npy") in KNOWN]
             size, packed = (sum(getattr(each, of) for each in known) for of in ("file_size", "compress_size"))
-            if unpacks_to_too_much(size, packed):
+            if is_decompression_bomb(size, packed):
                 raise _Bomb
             return {member.filename.removesuffix(".npy"): _array(archive, member) for member in known}
     except _Bomb:

@@ -31,7 +31,7 @@ OTHER_KINDS = {
 }
 
 
-def unpacks_to_too_much(size: int, packed: int) -> bool:
+def is_decompression_bomb(size: int, packed: int) -> bool:
     """Whether a file is likely to be made to fill the memory."""
     return size > max(HARMLESS, MOST_PACKED * packed)
 
@@ -98,7 +98,7 @@ class Source:
             try:
                 while part := stream.read(CHUNK):
                     parts.append(part)
-                    if size and unpacks_to_too_much(CHUNK * len(parts), size):
+                    if size and is_decompression_bomb(CHUNK * len(parts), size):
                         self.refuse(TRAP)
             except (EOFError, gzip.BadGzipFile, zlib.error):
                 self.refuse("the gzip data is damaged or cut short; copy the file again")
