@@ -65,10 +65,10 @@ class Selection:
                 source.refuse(
                     f"there is no column {quoted(column)} to {purpose}; {_nearest(column, names)}{without}"
                 )
-        dropped = {name for item in self.drop for name in chosen(item, names, source.name)}
+        dropped = {name for item in self.drop for name in matching_columns(item, names, source.name)}
         dropped |= {name for item in self.may_drop for name in _matching(item, names)}
         for item in self.categorical if self.strict else ():
-            chosen(item, names, source.name)
+            matching_columns(item, names, source.name)
         gone = dropped | {column for column in aside.values() if column is not None}
         left = [name for name in names if name not in gone]
         if self.outputs is not None:
@@ -102,7 +102,7 @@ class Selection:
         return any(name in _matching(item, [name]) for item in self.categorical)
 
 
-def chosen(item: str, names: Sequence[str], where: str) -> list[str]:
+def matching_columns(item: str, names: Sequence[str], where: str) -> list[str]:
     """The names that ``item`` means: itself, or what its globs, separated by commas, match."""
     if item in set(names):
         return [item]
@@ -140,7 +140,7 @@ def _outputs(item: str, names: list[str], source: Source) -> list[str]:
     place, _, count = item.partition(":")
     if item not in names and place in ("first", "last") and count:
         return _by_place(place, count, names, source)
-    return chosen(item, names, source.name)
+    return matching_columns(item, names, source.name)
 
 
 def _by_place(place: str, count: str, names: list[str], source: Source) -> list[str]:
