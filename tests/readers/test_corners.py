@@ -162,10 +162,6 @@ def test_nothing_left_and_nowhere_to_read(tmp_path, refused):
         "t.csv: every column is an output; at least one must be an input"
     )
     assert refused("0 1:1\n1 1:1\n", "t.svm", drop=["0", "1"]) == "t.svm: there is no output column left"
-    with pytest.raises(DataError, match="this is a folder"):
-        amiss.read(tmp_path, outputs="y")
-    with pytest.raises(DataError, match="at least one file"):
-        amiss.read(outputs="y")
     empty = {"a": pa.array([], pa.float64()), "y": pa.array([], pa.int8())}
     assert "no rows" in refused(parquet(empty), "t.parquet", outputs="y")
 

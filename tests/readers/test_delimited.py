@@ -132,14 +132,3 @@ def test_a_stray_text_among_numbers_is_refused_by_line_without_being_quoted(tmp_
     with pytest.raises(DataError, match=rf"line {n_rows - 1}, column 'a': this is not a number") as refused:
         read_text(tmp_path, "a,y\n" + "\n".join(rows))
     assert "12o" not in str(refused.value)
-
-
-def test_files_that_are_not_there_and_formats_that_are_not_known(tmp_path):
-    with pytest.raises(DataError, match=r"no\.csv: there is no such file"):
-        amiss.read(tmp_path / "no.csv", outputs="y")
-    with pytest.raises(DataError, match="this is a folder"):
-        amiss.read(tmp_path, outputs="y", format="csv")
-    with pytest.raises(DataError, match=r"t\.xlsx: the suffix does not tell"):
-        amiss.read(tmp_path / "t.xlsx", outputs="y")
-    with pytest.raises(DataError, match="at least one file"):
-        amiss.read(outputs="y")

@@ -19,6 +19,7 @@ from scipy import sparse
 from amiss.arrays import Floats
 from amiss.data.table import Table, encode
 from amiss.errors import quoted
+from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Roles, Selection
 from amiss.readers.source import Source
@@ -56,7 +57,7 @@ def read_arff(source: Source, selection: Selection) -> Part:
         source.refuse("a column of pictures is read from CSV, TSV and Parquet files; save the table as one")
     lines = enumerate(source.lines(), start=1)
     attributes = _header(lines, source)
-    _refuse_twins(attributes, source)
+    _refuse_duplicate_names(attributes, source)
     roles = selection.roles([attribute.name for attribute in attributes], source)
     for attribute in (attributes[position] for position in roles.kept):
         if kind := attribute.unreadable:
@@ -73,7 +74,10 @@ def read_arff(source: Source, selection: Selection) -> Part:
     return reader(source, wanted, roles).read(first, rows)
 
 
-def _refuse_twins(attributes: list[Attribute], source: Source) -> None:
+ARFF = Format("arff", (".arff",), "Weka's and Mulan's format, dense or sparse", read_arff)
+
+
+def _refuse_duplicate_names(attributes: list[Attribute], source: Source) -> None:
     seen = set[str]()
     for attribute in attributes:
         if attribute.name in seen:

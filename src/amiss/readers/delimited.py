@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
 
 from amiss.data.table import Table
 from amiss.readers.cells import CellColumn
+from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
@@ -68,6 +70,10 @@ def read_delimited(source: Source, selection: Selection, delimiter: str | None =
         ids if roles.id is not None else None,
         pictures if roles.pictures is not None else None,
     )
+
+
+CSV = Format("csv", (".csv", ".txt"), "cells separated by commas, semicolons, tabs or bars", read_delimited)
+TSV = Format("tsv", (".tsv", ".tab"), "cells separated by tabs", partial(read_delimited, delimiter="\t"))
 
 
 def _rows(source: Source, delimiter: str | None) -> tuple[str, Iterator[NumberedRow]]:

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from amiss.arrays import Matrix, checked_csr_array
 from amiss.data.table import Table
+from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import TRAP, Source, is_decompression_bomb
@@ -65,6 +66,9 @@ def read_npz(source: Source, selection: Selection) -> Part:
     ):
         source.refuse("pictures must be an array of rows x height x width, or with 3 colours")
     return Part.of(source, table, roles, None, row_ids, pictures)
+
+
+NPZ = Format("npz", (".npz",), "a NumPy archive with arrays X and Y", read_npz)
 
 
 def _arrays(source: Source) -> dict[str, Any]:

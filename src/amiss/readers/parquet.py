@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 from amiss.data.convert import as_table
 from amiss.errors import DataError, MissingDependencyError
+from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import TRAP, Source
@@ -68,3 +69,6 @@ def read_parquet(source: Source, selection: Selection) -> Part:
     except (DataError, TypeError) as error:
         source.refuse(str(error))
     return Part.of(source, table, roles, None, ids, pictures)
+
+
+PARQUET = Format("parquet", (".parquet", ".pq"), "Parquet; needs pyarrow", read_parquet)

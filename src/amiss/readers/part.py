@@ -23,7 +23,7 @@ from amiss.readers.source import Source
 class Part:
     """The kept columns of one file, the names of its outputs, its ids.
 
-    In an ``open_ended`` format (svmlight) a column that is not mentioned is all zeros.
+    If it ``may_omit_columns`` (svmlight), a column that it does not mention is zero in all of its rows.
     """
 
     source: Source
@@ -31,7 +31,7 @@ class Part:
     outputs: frozenset[str]
     ids: list[str] | None = None
     pictures: Sequence[Any] | None = None
-    open_ended: bool = False
+    may_omit_columns: bool = False
 
     @classmethod
     def of(
@@ -81,7 +81,7 @@ def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]
 def _all_columns(
     parts: Sequence[Part], more_inputs: Sequence[str], more_outputs: Sequence[str]
 ) -> tuple[tuple[str, ...], frozenset[str]]:
-    if not all(part.open_ended for part in parts):
+    if not all(part.may_omit_columns for part in parts):
         return parts[0].table.names, parts[0].outputs
     outputs = frozenset(more_outputs).union(*(part.outputs for part in parts))
     mentioned = (name for part in parts for name in part.table.names)
@@ -90,7 +90,7 @@ def _all_columns(
 
 def _aligned(part: Part, names: tuple[str, ...], outputs: frozenset[str], first: Part) -> Part:
     table = part.table
-    if part.open_ended:
+    if part.may_omit_columns:
         missing, _ = missing_and_extra(table.names, names)
         empty = sparse.csr_array((len(table), len(missing)))
         wider = sparse.csr_array(sparse.hstack([sparse.csr_array(table.values), empty], format="csr"))

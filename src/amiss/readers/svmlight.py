@@ -8,12 +8,12 @@ says that they are numbered from 0.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
 from amiss.data.table import Table
+from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
@@ -42,8 +42,16 @@ def read_svmlight(source: Source, selection: Selection) -> Part:
     Y = sparse.csr_array((np.ones(len(marks)), (row_of, column_of)), shape=(len(lines), len(distinct)))
     roles = selection.roles([*names, *known], source, known=known)
     table = Table(sparse.csr_array(sparse.hstack([X, Y], format="csr")), (*names, *known))
-    part = Part.of(source, table.select(roles.kept), roles, np.array(lines))
-    return replace(part, open_ended=True)
+    return Part.of(source, table.select(roles.kept), roles, np.array(lines))
+
+
+SVMLIGHT = Format(
+    "svmlight",
+    (".svm", ".svmlight", ".libsvm"),
+    "sparse rows of labels and numbered inputs",
+    read_svmlight,
+    may_omit_columns=True,
+)
 
 
 def _parsed(source: Source) -> tuple[list[set[str]], list[int], sparse.csr_array, int]:
