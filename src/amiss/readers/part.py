@@ -100,10 +100,7 @@ def _aligned(part: Part, names: tuple[str, ...], outputs: frozenset[str], first:
         part.source.refuse(f"column {quoted_list(missing)} of {first.source.name} is missing here")
     if extra:
         part.source.refuse(f"column {quoted_list(extra)} is not in {first.source.name}")
-    if table.names != names:
-        position = {name: column for column, name in enumerate(table.names)}
-        table = table.select([position[name] for name in names])
-    return replace(part, table=table, outputs=outputs)
+    return replace(part, table=table.select_named(names), outputs=outputs)
 
 
 def _common_levels(parts: Sequence[Part]) -> dict[int, tuple[str, ...]]:
