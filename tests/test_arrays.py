@@ -39,7 +39,7 @@ def test_a_right_one():
 )
 def test_wrong_ones(tmp_path, indices, indptr, shape):
     arrays = {"indices": np.asarray(indices), "indptr": np.asarray(indptr, dtype=np.int32)}
-    with pytest.raises(ValueError, match="not a sparse matrix"):
+    with pytest.raises(ValueError, match="do not form a CSR matrix"):
         checked_csr_array(DATA, *arrays.values(), shape)
     np.savez(
         tmp_path / "t.npz",

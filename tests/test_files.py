@@ -62,7 +62,7 @@ def test_a_link_to_itself(tmp_path, amiss, records):
     (tmp_path / "a.csv").symlink_to("b.csv")
     (tmp_path / "b.csv").symlink_to("a.csv")
     done = amiss(*FIND, "-o", "a.csv")
-    assert done.code == 2 and "a.csv: this link leads back to itself" in done.err
+    assert done.code == 2 and "a.csv: this link points to itself" in done.err
 
 
 def test_what_is_in_the_file_that_standard_output_is_stays(tmp_path, records):
