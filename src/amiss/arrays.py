@@ -19,12 +19,20 @@ def checked_csr_array(data: Any, indices: Any, indptr: Any, shape: tuple[int, ..
 
     SciPy's own check does little if the last entry of ``indptr`` is zero, and the result can crash Python.
     """
-    valid = data.ndim == indices.ndim == indptr.ndim == 1 and {indices.dtype.kind, indptr.dtype.kind} <= {"i", "u"}
     valid = (
-        valid and len(shape) == 2 and shape[1] >= 0 and len(indptr) == shape[0] + 1 and len(data) == len(indices)
+        data.ndim == indices.ndim == indptr.ndim == 1
+        and {indices.dtype.kind, indptr.dtype.kind} <= {"i", "u"}
+        and len(shape) == 2
+        and shape[1] >= 0
+        and len(indptr) == shape[0] + 1
+        and len(data) == len(indices)
+        and indptr[0] == 0
+        and indptr[-1] <= len(data)
+        and (indptr[1:] >= indptr[:-1]).all()
+        and (indices >= 0).all()
+        and (indices < shape[1]).all()
     )
-    valid = valid and indptr[0] == 0 and indptr[-1] <= len(data) and bool((indptr[1:] >= indptr[:-1]).all())
-    if not valid or (indices < 0).any() or (indices >= shape[1]).any():
+    if not valid:
         raise ValueError("the arrays do not form a CSR matrix")
     used = int(indptr[-1])
     return sparse.csr_array((data[:used], indices[:used], indptr), shape=shape)

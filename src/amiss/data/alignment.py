@@ -16,7 +16,7 @@ def refuse_unequal_lengths(inputs: Table, outputs: Table) -> None:
 
 
 def refuse_reordered_index(X: Any, Y: Any) -> None:
-    """Refuse two pandas objects whose indexes differ only in their order; pairing by position would mix up rows."""
+    """Refuse pandas objects whose indexes differ only in their order: pairing by position would mix up rows."""
     if not all(hasattr(each, "iloc") and hasattr(each, "index") for each in (X, Y)):
         return
     if len(X) != len(Y) or X.index.equals(Y.index) or not (X.index.is_unique and Y.index.is_unique):

@@ -1,7 +1,7 @@
-"""Files become a :class:`~amiss.data.dataset.Dataset`: one file per format, all of them listed in ``registry.py``.
+"""Files become a :class:`~amiss.data.dataset.Dataset`: one file per format, all of them listed in ``formats.py``.
 
 A new format goes into a file of its own that defines a :class:`~amiss.readers.format.Format`, and gets one line in
-:mod:`amiss.readers.registry`. ``source.py`` opens files, ``select.py`` decides which columns
+:mod:`amiss.readers.formats`. ``source.py`` opens files, ``select.py`` decides which columns
 are outputs, ``part.py`` joins the rows of several files.
 """
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from amiss.data.dataset import Dataset
 from amiss.errors import DataError
+from amiss.readers.formats import find_format
 from amiss.readers.part import concatenated
-from amiss.readers.registry import find_format
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
 

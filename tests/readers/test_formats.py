@@ -6,7 +6,7 @@ import pytest
 
 import amiss
 from amiss.errors import DataError
-from amiss.readers.registry import FORMATS, find_format, format_names, formats_by_suffix
+from amiss.readers.formats import FORMATS, find_format, format_names, formats_by_suffix
 from amiss.readers.source import Source
 
 
