@@ -48,7 +48,7 @@ def test_wrong_ones(tmp_path, indices, indptr, shape):
         Y=np.eye(3),
         **{f"X_{k}": v for k, v in arrays.items()},
     )
-    with pytest.raises(DataError, match="do not make a CSR matrix"):
+    with pytest.raises(DataError, match="do not form a CSR matrix"):
         read(tmp_path / "t.npz")
 
 

@@ -1,4 +1,4 @@
-"""Parquet files, through pyarrow (``pip install amiss[io]``)."""
+"""Parquet files, read by pyarrow (``pip install amiss[io]``)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from amiss.errors import DataError, MissingDependencyError
 from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
-from amiss.readers.source import TRAP, Source
+from amiss.readers.source import BOMB, Source
 
-HARMLESS = 1 << 30  # bytes that any table may take
-MOST_PACKED = 2000  # times smaller than its cells a larger file may be; constant columns take no room
+ALWAYS_ALLOWED = 1 << 30  # bytes that any table may take
+MOST_COMPRESSION = 2000  # ratio of cells to file for larger tables; constant columns take no space
 
 
 def require_pyarrow() -> None:
-    """Say what to install before anything else goes wrong."""
+    """Say what to install if pyarrow is missing."""
     if find_spec("pyarrow") is None:
         raise MissingDependencyError("Parquet needs pyarrow; install it with pip install 'amiss[io]'")
 
 
 def read_parquet(source: Source, selection: Selection) -> Part:
-    """The kept columns of one Parquet file."""
+    """The selected columns of one Parquet file."""
     require_pyarrow()
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -38,8 +38,8 @@ def read_parquet(source: Source, selection: Selection) -> Part:
         aside = {position for position in (roles.id, roles.pictures) if position is not None}
         wanted = [names[position] for position in sorted({*roles.kept, *aside})]
         n_cells = pq.read_metadata(content).num_rows * len(wanted)
-        if n_cells * 8 > max(HARMLESS, MOST_PACKED * len(content.getvalue())):
-            source.refuse(TRAP)
+        if n_cells * 8 > max(ALWAYS_ALLOWED, MOST_COMPRESSION * len(content.getvalue())):
+            source.refuse(BOMB)
         content.seek(0)
         frame = pq.read_table(content, columns=wanted)
     except DataError:
@@ -48,7 +48,7 @@ def read_parquet(source: Source, selection: Selection) -> Part:
         source.refuse("this is not a Parquet file, or it is damaged")
     for name, column in zip(frame.column_names, frame.columns, strict=True):
         try:
-            column.validate(full=True)  # texts that are no texts, lists that end before they begin
+            column.validate(full=True)  # invalid UTF-8, lists that end before they begin
         except pa.ArrowException:
             source.refuse("the column is damaged; write the file again", column=name)
 
@@ -63,7 +63,9 @@ def read_parquet(source: Source, selection: Selection) -> Part:
             try:
                 kept = kept.set_column(position, name, kept.column(name).cast(pa.string()))
             except pa.ArrowException:
-                source.refuse("the column cannot be read as categories", column=name)
+                source.refuse(
+                    "the column cannot be read as categories; leave it out of --categorical", column=name
+                )
     try:
         table = as_table(kept)
     except (DataError, TypeError) as error:

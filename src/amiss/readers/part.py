@@ -1,4 +1,4 @@
-"""What one file gives, and how the rows of several files are joined."""
+"""What is read from one file, and how the rows of several files become one dataset."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from amiss.readers.source import Source
 
 @dataclass(frozen=True)
 class Part:
-    """The kept columns of one file, the names of its outputs, its ids.
+    """The selected columns of one file, with the names of its outputs, and its ids and pictures.
 
     If it ``may_omit_columns`` (svmlight), a column that it does not mention is zero in all of its rows.
     """
@@ -43,7 +43,7 @@ class Part:
         ids: list[str] | None = None,
         pictures: Sequence[Any] | None = None,
     ) -> Part:
-        """``lines`` are the rows' line numbers; None for files that have no lines."""
+        """``lines`` are the line numbers of the rows; None for files without lines."""
         if len(table) == 0:
             source.refuse("there are column names but no rows")
         numbers, unit = (np.arange(1, len(table) + 1), "row") if lines is None else (lines, "line")
@@ -52,9 +52,9 @@ class Part:
 
 
 def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]] | None = None) -> Dataset:
-    """One dataset from the rows of all parts, columns matched by name.
+    """One dataset from the rows of all parts, whose columns are matched by name.
 
-    ``like`` are inputs and outputs that open-ended parts have too, where they do not mention them.
+    ``like`` are inputs and outputs of another table. Parts that may omit columns get those they do not mention.
     """
     names, outputs = _all_columns(parts, *(like or ((), ())))
     parts = [_aligned(part, names, outputs, parts[0]) for part in parts]
@@ -67,15 +67,15 @@ def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]
     else:
         values = np.vstack(matrices)
     table = Table(values, names, levels, _joined_origins(parts))
-    inside = [column for column, name in enumerate(names) if name not in outputs]
-    outside = [column for column, name in enumerate(names) if name in outputs]
+    input_columns = [column for column, name in enumerate(names) if name not in outputs]
+    output_columns = [column for column, name in enumerate(names) if name in outputs]
     ids = None
     if parts[0].ids is not None:
         ids = tuple(row_id for part in parts for row_id in part.ids or [])
     pictures = None
     if all(part.pictures is not None for part in parts):
         pictures = tuple(picture for part in parts if part.pictures is not None for picture in part.pictures)
-    return Dataset(as_inputs(table.select(inside)), as_outputs(table.select(outside)), ids, pictures)
+    return Dataset(as_inputs(table.select(input_columns)), as_outputs(table.select(output_columns)), ids, pictures)
 
 
 def _all_columns(
@@ -104,7 +104,7 @@ def _aligned(part: Part, names: tuple[str, ...], outputs: frozenset[str], first:
 
 
 def _common_levels(parts: Sequence[Part]) -> dict[int, tuple[str, ...]]:
-    """Levels of the joined table: the first file's if all agree, else all of them, sorted."""
+    """The levels of each categorical column: those of the first file if all agree, otherwise all, sorted."""
     levels: dict[int, tuple[str, ...]] = {}
     for column in sorted({column for part in parts for column in part.table.levels}):
         name = parts[0].table.names[column]
@@ -112,7 +112,7 @@ def _common_levels(parts: Sequence[Part]) -> dict[int, tuple[str, ...]]:
             if column not in part.table.levels and not np.isnan(part.table.column(column)).all():
                 raise DataError(
                     f"{part.source.name}, column {quoted(name)}: it holds numbers here and texts in "
-                    "another file; make them alike, or read it as categories (--categorical)"
+                    "another file; use one kind in all files, or read it as categories (--categorical)"
                 )
         found = [part.table.levels[column] for part in parts if column in part.table.levels]
         same = all(each == found[0] for each in found)

@@ -1,7 +1,7 @@
-"""Which columns are outputs, which is the id, which are dropped.
+"""Which columns are outputs, which one is the id, and which are dropped.
 
-Outputs are named by a Mulan XML file, by names or globs (``tag_*``) separated by commas, or by
-place (``last:14``, ``first:3``).
+Outputs are selected by a Mulan XML file, by names or globs (``tag_*``) separated by commas, or by
+position (``last:14``, ``first:3``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from amiss.readers.source import Source
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of one file are, by position; dropped ones are in neither."""
+    """The roles of one file's columns, by position; ``outputs`` are names."""
 
     kept: list[int]
     outputs: frozenset[str]
@@ -29,15 +29,19 @@ class Roles:
 
 @dataclass(frozen=True)
 class Selection:
-    """What the user asked for, before any file is open."""
+    """What the user asked for, before any file is opened.
+
+    With ``strict``, names may be patterns and must exist. Otherwise they are the exact names of a fit, and the
+    columns are compared with them later. Columns of ``may_drop`` need not exist.
+    """
 
     outputs: tuple[str, ...] | None
     id: str | None = None
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     pictures: str | None = None
-    may_drop: tuple[str, ...] = ()  # need not be there
-    strict: bool = True  # whether names may be patterns and must be there, or are those of a fit, compared later
+    may_drop: tuple[str, ...] = ()
+    strict: bool = True
 
     @classmethod
     def of(
@@ -55,13 +59,13 @@ class Selection:
     def roles(
         self, names: Sequence[str], source: Source, known: Sequence[str] | None = None, line: int | None = None
     ) -> Roles:
-        """The role of every column of a file; ``known`` are outputs the format itself marks."""
+        """The roles of a file's columns; ``known`` are outputs that the file itself marks."""
         where = source.name if line is None else f"{source.name}, line {line}"
         refuse_duplicates(names, where=f"{where}: ")
         aside = {"be the id": self.id, "name pictures": self.pictures}
         for purpose, column in aside.items():
             if column is not None and column not in set(names):
-                without = "" if self.strict else "; say --id '' if the rows have none"
+                without = "" if self.strict else "; pass --id '' if the rows have no id"
                 source.refuse(
                     f"there is no column {quoted(column)} to {purpose}; {_nearest(column, names)}{without}"
                 )
@@ -81,7 +85,7 @@ class Selection:
                 "(--outputs last:14) or give a Mulan XML file"
             )
         if not outputs:
-            source.refuse("there is no output column left")
+            source.refuse("there is no output column left; drop fewer columns")
         if len(outputs) == len(left):
             source.refuse("every column is an output; at least one must be an input")
         return Roles(
@@ -97,22 +101,20 @@ class Selection:
         return {name for item in self.outputs or () for name in _outputs(item, names, source)}
 
     def is_categorical(self, name: str) -> bool:
-        if not self.strict:  # names of the fit, not patterns
+        if not self.strict:
             return name in self.categorical
         return any(name in _matching(item, [name]) for item in self.categorical)
 
 
 def matching_columns(item: str, names: Sequence[str], where: str) -> list[str]:
-    """The names that ``item`` means: itself, or what its globs, separated by commas, match."""
+    """The names that ``item`` selects: a name, or globs separated by commas; ``where`` begins the message."""
     if item in set(names):
         return [item]
     found: list[str] = []
     for pattern in filter(None, map(str.strip, item.split(","))):
         matching = _matching(pattern, names)
         if not matching:
-            raise DataError(
-                f"{where}: no column is named or matches {quoted(pattern)}; {_nearest(pattern, names)}"
-            )
+            raise DataError(f"{where}: no column matches {quoted(pattern)}; {_nearest(pattern, names)}")
         found += matching
     return found
 
@@ -124,7 +126,7 @@ def _matching(item: str, names: Sequence[str]) -> list[str]:
 
 
 def _nearest(wanted: str, names: Sequence[str]) -> str:
-    """A hint that shows only names like the one asked for (a first line may turn out to be data)."""
+    """A hint with similar names only, because the first line of a file may hold data instead of names."""
     close = get_close_matches(wanted, names, n=3, cutoff=0.6)
     close = close or [name for name in names if name.lower().startswith(wanted.lower().rstrip("*"))][:3]
     return f"did you mean {quoted_list(close)}?" if close else f"there are {len(names)} columns"
@@ -139,11 +141,11 @@ def _outputs(item: str, names: list[str], source: Source) -> list[str]:
         return labels
     place, _, count = item.partition(":")
     if item not in names and place in ("first", "last") and count:
-        return _by_place(place, count, names, source)
+        return _by_position(place, count, names, source)
     return matching_columns(item, names, source.name)
 
 
-def _by_place(place: str, count: str, names: list[str], source: Source) -> list[str]:
+def _by_position(place: str, count: str, names: list[str], source: Source) -> list[str]:
     if not count.isdecimal() or int(count) == 0:
         raise DataError(f"outputs {quoted(place + ':' + count)}: give a number of columns, as in last:14")
     if int(count) >= len(names):
