@@ -43,11 +43,7 @@ def read_delimited(source: Source, selection: Selection, delimiter: str | None =
     ids: list[str] = []
     pictures: list[str] = []
     while chunk := list(islice(rows, CHUNK_ROWS)):
-        for line, row in chunk:
-            if len(row) != len(header):
-                source.refuse(
-                    f"the row has {count(len(row), 'cell')}, but {len(header)} columns are named", line=line
-                )
+        _refuse_other_widths(chunk, len(header), source)
         numbers = [line for line, _ in chunk]
         cells = list(zip(*(row for _, row in chunk), strict=True))
         for column, position in zip(columns, roles.kept, strict=True):
@@ -101,6 +97,12 @@ def _parsed(source: Source, lines: Iterator[str], delimiter: str, blank: int) ->
                 yield reader.line_num + blank, row
     except csv.Error:
         source.refuse("a quote is not closed or is in the wrong place", line=reader.line_num + blank)
+
+
+def _refuse_other_widths(rows: list[NumberedRow], width: int, source: Source) -> None:
+    for line, row in rows:
+        if len(row) != width:
+            source.refuse(f"the row has {count(len(row), 'cell')}, but {width} columns are named", line=line)
 
 
 def _check_header(header: list[str], source: Source, line: int) -> None:
