@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from amiss import DataError, read
-from amiss.arrays import sparse_matrix
+from amiss.arrays import checked_csr_array
 
 DATA, INDICES, INDPTR = np.ones(3), np.array([0, 2, 1], dtype=np.int32), np.array([0, 2, 2, 3], dtype=np.int32)
 
 
 def test_a_right_one():
-    matrix = sparse_matrix(DATA, INDICES, INDPTR, (3, 4))
+    matrix = checked_csr_array(DATA, INDICES, INDPTR, (3, 4))
     np.testing.assert_array_equal(matrix.toarray(), [[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]])
-    longer = sparse_matrix(np.ones(5), np.array([0, 2, 1, 3, 3]), INDPTR, (3, 4))  # the rest is not used
+    longer = checked_csr_array(np.ones(5), np.array([0, 2, 1, 3, 3]), INDPTR, (3, 4))  # the rest is not used
     np.testing.assert_array_equal(longer.toarray(), matrix.toarray())
 
 
@@ -39,8 +39,8 @@ def test_a_right_one():
 )
 def test_wrong_ones(tmp_path, indices, indptr, shape):
     arrays = {"indices": np.asarray(indices), "indptr": np.asarray(indptr, dtype=np.int32)}
-    with pytest.raises(ValueError, match="not a sparse matrix"):
-        sparse_matrix(DATA, *arrays.values(), shape)
+    with pytest.raises(ValueError, match="do not form a CSR matrix"):
+        checked_csr_array(DATA, *arrays.values(), shape)
     np.savez(
         tmp_path / "t.npz",
         X_data=DATA,
@@ -48,14 +48,16 @@ def test_wrong_ones(tmp_path, indices, indptr, shape):
         Y=np.eye(3),
         **{f"X_{k}": v for k, v in arrays.items()},
     )
-    with pytest.raises(DataError, match="do not make a CSR matrix"):
+    with pytest.raises(DataError, match="do not form a CSR matrix"):
         read(tmp_path / "t.npz")
 
 
 @given(st.lists(st.integers(-3, 6), min_size=4, max_size=4), st.lists(st.integers(-2, 5), min_size=0, max_size=5))
 def test_what_is_taken_can_be_used(indptr, indices):
     try:
-        matrix = sparse_matrix(np.ones(len(indices)), np.array(indices, dtype=np.int32), np.array(indptr), (3, 4))
+        matrix = checked_csr_array(
+            np.ones(len(indices)), np.array(indices, dtype=np.int32), np.array(indptr), (3, 4)
+        )
     except ValueError:
         return
     joined = sparse.hstack([matrix, sparse.csr_array(np.eye(3))], format="csr")

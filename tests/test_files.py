@@ -16,7 +16,7 @@ import pytest
 from support.tables import ENVIRONMENT, fitted, make_table
 
 from amiss import DataError
-from amiss.files import whole_or_nothing
+from amiss.files import atomic_write
 
 FIND = ("find", "records.csv", "--outputs", "tag_*", "--id", "name")
 
@@ -27,7 +27,7 @@ def test_a_link_is_followed(tmp_path):
     link.symlink_to(target.name)
     dangling.symlink_to("v2.txt")
     for path in (link, dangling):
-        with whole_or_nothing(path) as stream:
+        with atomic_write(path) as stream:
             stream.write(b"new")
     assert link.is_symlink() and dangling.is_symlink()
     assert target.read_bytes() == (tmp_path / "v2.txt").read_bytes() == b"new"
@@ -39,12 +39,12 @@ def test_permissions_stay(tmp_path):
     path.write_bytes(b"old")
     for mode in (0o600, 0o640):
         path.chmod(mode)
-        with whole_or_nothing(path) as stream:
+        with atomic_write(path) as stream:
             stream.write(b"new")
         assert stat.S_IMODE(path.stat().st_mode) == mode
     before = os.umask(0o027)
     try:
-        with whole_or_nothing(tmp_path / "new.csv"):
+        with atomic_write(tmp_path / "new.csv"):
             pass
     finally:
         os.umask(before)
@@ -53,7 +53,7 @@ def test_permissions_stay(tmp_path):
 
 def test_a_long_name(tmp_path):
     for name in ("x" * 250, "日" * 83):
-        with whole_or_nothing(tmp_path / name) as stream:
+        with atomic_write(tmp_path / name) as stream:
             stream.write(b"new")
         assert (tmp_path / name).read_bytes() == b"new"
 
@@ -62,7 +62,7 @@ def test_a_link_to_itself(tmp_path, amiss, records):
     (tmp_path / "a.csv").symlink_to("b.csv")
     (tmp_path / "b.csv").symlink_to("a.csv")
     done = amiss(*FIND, "-o", "a.csv")
-    assert done.code == 2 and "a.csv: this link leads back to itself" in done.err
+    assert done.code == 2 and "a.csv: this link points to itself" in done.err
 
 
 def test_what_is_in_the_file_that_standard_output_is_stays(tmp_path, records):
@@ -133,7 +133,7 @@ def test_a_run_that_the_system_ends_leaves_nothing(tmp_path, records, interrupts
 def test_the_folder_is_synced_too(tmp_path, monkeypatch):
     synced = []
     monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(f"/proc/self/fd/{handle}").readlink()))
-    with whole_or_nothing(tmp_path / "t.csv") as stream:
+    with atomic_write(tmp_path / "t.csv") as stream:
         stream.write(b"x")
     assert synced[-1] == tmp_path and len(synced) == 2
 

@@ -1,4 +1,4 @@
-"""The kinds of arrays that everything here works on."""
+"""Types of arrays, and a safe way to build a sparse one from untrusted parts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,25 @@ Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
 
-def sparse_matrix(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> sparse.csr_array:
-    """A sparse matrix from arrays of somebody else's making; a ``ValueError`` if they make none.
+def checked_csr_array(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> sparse.csr_array:
+    """A CSR matrix from untrusted arrays, all of which are checked; a ``ValueError`` if they do not form one.
 
-    scipy's own check skips most of itself if the last of ``indptr`` is zero, and what comes out can crash Python.
+    SciPy's own check does little if the last entry of ``indptr`` is zero, and the result can crash Python.
     """
-    fit = data.ndim == indices.ndim == indptr.ndim == 1 and {indices.dtype.kind, indptr.dtype.kind} <= {"i", "u"}
-    fit = fit and len(shape) == 2 and shape[1] >= 0 and len(indptr) == shape[0] + 1 and len(data) == len(indices)
-    fit = fit and indptr[0] == 0 and indptr[-1] <= len(data) and bool((indptr[1:] >= indptr[:-1]).all())
-    if not fit or (indices < 0).any() or (indices >= shape[1]).any():
-        raise ValueError("not a sparse matrix")
+    valid = (
+        data.ndim == indices.ndim == indptr.ndim == 1
+        and {indices.dtype.kind, indptr.dtype.kind} <= {"i", "u"}
+        and len(shape) == 2
+        and shape[1] >= 0
+        and len(indptr) == shape[0] + 1
+        and len(data) == len(indices)
+        and indptr[0] == 0
+        and indptr[-1] <= len(data)
+        and (indptr[1:] >= indptr[:-1]).all()
+        and (indices >= 0).all()
+        and (indices < shape[1]).all()
+    )
+    if not valid:
+        raise ValueError("the arrays do not form a CSR matrix")
     used = int(indptr[-1])
     return sparse.csr_array((data[:used], indices[:used], indptr), shape=shape)

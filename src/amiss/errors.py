@@ -1,7 +1,7 @@
-"""Errors a person can act on: one line, what is wrong, where, what to do.
+"""Errors a person can act on: one line that says what is wrong, where, and what to do.
 
-Cell values never enter a message, because tables may hold patients; names of
-columns do, shortened and with control characters made visible.
+A message never quotes the value of a cell, because tables may hold patients' data. It does quote
+names of columns, shortened and with control characters made visible.
 """
 
 from __future__ import annotations
@@ -9,47 +9,46 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from amiss.wording import shortened
+
 LONGEST_NAME = 60
 
 
 class DataError(ValueError):
-    """The data or the request is at fault, and the message says what to do about it."""
+    """Something is wrong with the data or the request; the message says what to do about it."""
 
 
 class MissingDependencyError(ImportError):
     """A feature needs an optional dependency that is not installed."""
 
 
-def shown(name: object) -> str:
-    """A column's name as it may appear in a message: quoted, printable, not too long.
+def quoted(name: object) -> str:
+    """A name for a message: in quotes, control characters escaped, and a long name cut in the middle.
 
-    >>> shown("tag")
+    >>> quoted("tag")
     "'tag'"
-    >>> shown("a" * 100)
-    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'"
+    >>> quoted("a" * 50 + "b" * 50)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…bbbbbbbbbbbbbbbbbbbbbbbbbbbbb'"
     """
-    text = str(name)
-    if len(text) > LONGEST_NAME:
-        text = text[:LONGEST_NAME] + "…"
-    return repr(text)
+    return repr(shortened(str(name), LONGEST_NAME))
 
 
-def listed(names: Sequence[str], at_most: int = 5) -> str:
-    """Several names for a message: the first few, and how many more.
+def quoted_list(names: Sequence[str], at_most: int = 5) -> str:
+    """Several names for a message: the first few in quotes, and how many more there are.
 
-    >>> listed(["a", "b"])
+    >>> quoted_list(["a", "b"])
     "'a', 'b'"
-    >>> listed(list("abcdefg"), at_most=2)
+    >>> quoted_list(list("abcdefg"), at_most=2)
     "'a', 'b' and 5 more"
     """
-    head = ", ".join(shown(name) for name in names[:at_most])
+    head = ", ".join(quoted(name) for name in names[:at_most])
     rest = len(names) - at_most
     return f"{head} and {rest} more" if rest > 0 else head
 
 
 def refuse_duplicates(names: Sequence[str], where: str = "") -> None:
-    """Two columns of one name cannot be told apart."""
+    """Refuse two columns with the same name; ``where`` begins the message."""
     if len(set(names)) == len(names):
         return
     twice = [name for name, count in Counter(names).items() if count > 1]
-    raise DataError(f"{where}duplicate column name {listed(twice)}; rename one of them")
+    raise DataError(f"{where}duplicate column name {quoted_list(twice)}; rename one of them")

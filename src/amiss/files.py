@@ -1,4 +1,7 @@
-"""Files that are written whole or not at all, in places known to be good before any work is done."""
+"""Atomic writing: a file is written completely or not at all.
+
+Whether a file can be written is checked before the work begins that produces it.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,22 @@ from typing import IO
 from amiss.errors import DataError
 
 
-def refuse_bad_place(path: Path, inputs: tuple[str, ...] = (), pipes: bool = False) -> None:
-    """Find out now, and not after an hour of work, that it cannot be written.
+def check_writable(path: Path, inputs: tuple[str, ...] = (), pipes: bool = False) -> None:
+    """Refuse a path that cannot be written, now rather than after an hour of work.
 
-    ``pipes`` says whether pipes and devices will do, into which one can only write, and not whole or not at all.
+    ``inputs`` are files that must not be overwritten. ``pipes`` says whether pipes and devices are allowed;
+    they cannot be written atomically.
     """
     if path.is_dir():
-        raise DataError(f"{path}: this is a folder; name a file in it")
+        raise DataError(f"{path}: this is a folder; give a file in it")
     if is_special(path):
         if not pipes:
             raise DataError(f"{path}: this is not an ordinary file; choose another name")
         return
     if not path.absolute().parent.is_dir():
-        raise DataError(f"{path}: there is no such folder; make it first")
+        raise DataError(f"{path}: there is no such folder; create it first")
     if path.is_symlink() and os.path.realpath(path) == str(path.absolute()):
-        raise DataError(f"{path}: this link leads back to itself; choose another name")
+        raise DataError(f"{path}: this link points to itself; choose another name")
     if any(each != "-" and os.path.realpath(each) == os.path.realpath(path) for each in inputs):
         raise DataError(f"{path}: this is an input file; choose another name")
     handle, temporary = _temporary(path)
@@ -36,7 +40,7 @@ def refuse_bad_place(path: Path, inputs: tuple[str, ...] = (), pipes: bool = Fal
 
 
 def is_special(path: Path) -> bool:
-    """A pipe, a terminal, a device, a file that is open already: nothing that may be replaced by a file."""
+    """Whether this is a pipe, a terminal, a device or an open file, which must not be replaced by a new file."""
     is_open = str(path.absolute()).startswith(("/dev/std", "/dev/fd/", "/proc/"))
     return path.exists() and (is_open or not path.is_file())
 
@@ -49,7 +53,7 @@ def _temporary(path: Path) -> tuple[int, str]:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """What the system refuses is said of ``path``, not of a temporary file, nor of no file at all."""
+    """An error of the system names ``path``, and not a temporary file or no file at all."""
     try:
         yield
     except OSError as error:
@@ -59,18 +63,18 @@ def _named(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def whole_or_nothing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
-    """A temporary file beside ``path`` that takes its name once everything is on the disk.
+def atomic_write(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
+    """A temporary file next to ``path`` that is renamed to ``path`` once everything is on the disk.
 
-    ``mode`` are its permissions, by default those of the file it replaces, or what any new file would have.
-    A link is followed. Into a pipe or a device it is written as it comes.
+    ``mode`` are its permissions, by default those of the file it replaces or those of any new file. Symbolic
+    links are followed. Pipes and devices are written directly.
     """
     if is_special(path):
-        with _named(path), path.open("ab") as stream:  # what is there already stays
+        with _named(path), path.open("ab") as stream:  # appends, in case it is an open file
             yield stream
         return
     target = Path(os.path.realpath(path))
-    mode = _usual_mode(target) if mode is None else mode
+    mode = _default_mode(target) if mode is None else mode
     handle, temporary = _temporary(path)
     try:
         with _named(path):
@@ -88,7 +92,7 @@ def whole_or_nothing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]
 
 
 def _sync_folder(folder: Path) -> None:
-    """The new name is on the disk too; where a system cannot do that, it does so in its own time."""
+    """Make sure that the new name is on the disk too, on systems that can."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     with suppress(OSError):
@@ -99,8 +103,8 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _usual_mode(path: Path) -> int:
-    """A list that only its owner could read stays so."""
+def _default_mode(path: Path) -> int:
+    """The permissions of the file there, so that a private file stays private; else those of a new file."""
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:

@@ -1,4 +1,8 @@
-"""Names and numbers as a person reads them."""
+"""Names and numbers, formatted for a person.
+
+Every name that is printed goes through one of three functions: :func:`printable` in tables and lists,
+:func:`in_sentence` within a sentence, and :func:`amiss.errors.quoted` in an error message.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +11,50 @@ from math import isfinite
 from unicodedata import bidirectional, category
 
 LONGEST_NAME = 32
-JOINERS = "\u200c\u200d"  # between letters of some scripts, and in emoji
+JOINERS = "\u200c\u200d"  # they join letters of some scripts, and parts of emoji
+
+
+def shortened(text: str, longest: int = LONGEST_NAME) -> str:
+    """At most ``longest`` characters; a longer text is cut in the middle, so that its end stays visible.
+
+    >>> shortened("abcdefgh", 6), shortened("abcdef", 6)
+    ('abc…gh', 'abcdef')
+    """
+    if len(text) <= longest:
+        return text
+    tail = (longest - 1) // 2
+    return text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
 
 
 def printable(text: str, longest: int = LONGEST_NAME) -> str:
-    """Text as it may be printed: no control characters, and not too long, cut in the middle.
+    """Shortened text whose control characters are replaced, for tables and lists.
 
     >>> printable("a\\u202eb\\n"), printable("abcdefgh", 6), printable("a\\u00a0b")
     ('a�b�', 'abc…gh', 'a b')
     """
-    if len(text) <= longest:
-        return _clean(text)
-    tail = (longest - 1) // 2
-    return _clean(text[: longest - 1 - tail]) + "…" + _clean(text[len(text) - tail :])
-
-
-def _clean(text: str) -> str:
     return "".join(
         letter if letter.isprintable() or letter in JOINERS else " " if category(letter) == "Zs" else "�"
-        for letter in text
+        for letter in shortened(text, longest)
     )
 
 
+def in_sentence(text: str, longest: int = 80) -> str:
+    """Printable text within a sentence; if it runs from right to left, it leaves the direction of the rest alone.
+
+    >>> in_sentence("age"), in_sentence("\u05d0") == "\u2068\u05d0\u2069"
+    ('age', True)
+    """
+    return isolated(printable(text, longest))
+
+
 def isolated(text: str) -> str:
-    """Text that does not turn the sentence around it, if it runs from right to left."""
+    """Text between Unicode's isolation marks if it runs from right to left, otherwise the text itself."""
     backward = any(bidirectional(letter) in ("R", "AL", "AN") for letter in text)
     return f"\u2068{text}\u2069" if backward else text
 
 
 def probability(p: float) -> str:
-    """Two digits that matter, never a flat zero.
+    """Two significant digits, and never a plain zero.
 
     >>> probability(0.4), probability(0.012), probability(0.00001)
     ('0.40', '0.012', '<0.001')
@@ -47,7 +65,7 @@ def probability(p: float) -> str:
 
 
 def percent(p: float) -> str:
-    """A probability or a share for a sentence: as many digits as matter, never a false 0 or 100.
+    """A probability or a share for a sentence, with the digits that matter; never a rounded 0% or 100%.
 
     >>> [percent(p) for p in (0.0, 0.00001, 0.0042, 0.31, 0.9993, 1 - 1e-9, 1.0)]
     ['0%', 'under 0.1%', '0.4%', '31%', '99.9%', 'over 99.9%', '100%']
@@ -62,7 +80,7 @@ def percent(p: float) -> str:
 
 
 def six_digits(number: float | None) -> float | None:
-    """A number as JSON and lists have it: none that is missing or infinite.
+    """A number for JSON and lists; None if it is missing or infinite.
 
     >>> six_digits(1 / 3), six_digits(float("nan")), six_digits(None)
     (0.333333, None, None)
@@ -71,24 +89,26 @@ def six_digits(number: float | None) -> float | None:
 
 
 def count(number: int, noun: str) -> str:
-    """
+    """A number with its noun.
+
     >>> count(1, "row"), count(2, "row")
     ('1 row', '2 rows')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def called(row: int, ids: Sequence[str] | None) -> str:
-    """What a row is called in a sentence; rows are counted from 1.
+def row_name(row: int, ids: Sequence[str] | None) -> str:
+    """The name of a row in a sentence: its number, counted from 1, and its id.
 
-    >>> called(16, None), called(16, ["x"] * 20)
+    >>> row_name(16, None), row_name(16, ["x"] * 20)
     ('Row 17', 'Row 17 (x)')
     """
-    return f"Row {row + 1}" + ("" if ids is None else f" ({isolated(printable(ids[row], 60))})")
+    return f"Row {row + 1}" + ("" if ids is None else f" ({in_sentence(ids[row], 60)})")
 
 
 def joined(items: Sequence[str]) -> str:
-    """
+    """Several items as one phrase.
+
     >>> joined(["a"]), joined(["a", "b", "c"])
     ('a', 'a, b and c')
     """
@@ -96,8 +116,10 @@ def joined(items: Sequence[str]) -> str:
 
 
 def first_few(items: Sequence[str], most: int = 5) -> str:
-    """
+    """The first items as one phrase, and how many more there are.
+
     >>> first_few(["a", "b"]), first_few(["a", "b", "c", "d"], 2)
-    ('a and b', 'a and b and 2 more')
+    ('a and b', 'a, b and 2 more')
     """
-    return joined(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
+    rest = [f"{len(items) - most} more"] if len(items) > most else []
+    return joined([*items[:most], *rest])

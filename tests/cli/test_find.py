@@ -178,12 +178,12 @@ def test_weighting_reaches_the_paper_scores_and_crossfit_takes_words_or_a_share(
         ((*FIND, "-o", "."), ".: "),
         (("find", "."), ".: this is a folder"),
         (("find", "records.csv", "--outputs", "in0"), "records.csv, line 2, column 'in0': an output must be"),
-        (("find", "records.csv", "--outputs", "label_*"), "no column is named or matches 'label_*'"),
+        (("find", "records.csv", "--outputs", "label_*"), "no column matches 'label_*'"),
         ((*FIND, "-o", "found.xlsx"), "found.xlsx: the suffix must be one of"),
         ((*FIND, "-o", "nowhere/found.csv"), "nowhere/found.csv: there is no such folder"),
         ((*FIND, "-o", "records.csv"), "records.csv: this is an input file"),
         ((*FIND, "--alerts", "100"), "--alerts 100 is more than half"),
-        ((*FIND, "--exclude", "x"), "--exclude: no column is named or matches 'x'; there are 4 columns"),
+        ((*FIND, "--exclude", "x"), "--exclude: no column matches 'x'; there are 4 columns"),
     ],
 )
 def test_bad_input_is_one_line_exit_code_2_and_no_file(amiss, records, tmp_path, arguments, message):

@@ -132,7 +132,7 @@ def test_reordered_columns(tmp_path, model, amiss, tables):
             lambda t: t.drop(columns="tag_1"),
             "other.csv: the output columns are not those of the fit: missing 'tag_1'",
         ),
-        (lambda t: t.drop(columns="name"), "say --id '' if the rows have none"),
+        (lambda t: t.drop(columns="name"), "pass --id '' if the rows have no id"),
         (lambda t: t.assign(in1="a"), "column 'in1' held numbers in the fit and holds texts now"),
         (lambda t: t.assign(tag_2=7), "other.csv, line 2, column 'tag_2': an output must be 0 or 1"),
     ],

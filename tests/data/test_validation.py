@@ -8,10 +8,10 @@ import pytest
 from scipy import sparse
 
 import amiss
-from amiss.data.alignment import matched
+from amiss.data.alignment import aligned_columns
 from amiss.data.table import encode
 from amiss.data.validation import as_inputs, as_outputs
-from amiss.errors import DataError, listed, shown
+from amiss.errors import DataError, quoted, quoted_list
 
 
 def test_a_table_is_a_matrix_with_names():
@@ -73,18 +73,18 @@ def test_duplicate_names_are_refused():
 
 def test_columns_are_matched_by_name_or_by_position():
     table = amiss.Table(np.array([[1.0, 2.0]]), ("a", "b"))
-    np.testing.assert_array_equal(matched(table, ("b", "a"), "x").values, [[2, 1]])
-    np.testing.assert_array_equal(matched(as_inputs([[1.0, 2.0]]), ("b", "a"), "x").values, [[1, 2]])
+    np.testing.assert_array_equal(aligned_columns(table, ("b", "a"), "x").values, [[2, 1]])
+    np.testing.assert_array_equal(aligned_columns(as_inputs([[1.0, 2.0]]), ("b", "a"), "x").values, [[1, 2]])
     with pytest.raises(DataError, match="expecting 3"):
-        matched(as_inputs([[1.0, 2.0]]), ("a", "b", "c"), "x")
+        aligned_columns(as_inputs([[1.0, 2.0]]), ("a", "b", "c"), "x")
     with pytest.raises(DataError, match="missing 'c'; unknown 'b'"):
-        matched(table, ("a", "c"), "x")
+        aligned_columns(table, ("a", "c"), "x")
 
 
 def test_names_in_messages_are_printable_and_short():
-    assert shown("a\nb\x1b[31m") == r"'a\nb\x1b[31m'"
-    assert len(shown("x" * 10_000)) < 70
-    assert listed(["a", "b", "c"], at_most=2) == "'a', 'b' and 1 more"
+    assert quoted("a\nb\x1b[31m") == r"'a\nb\x1b[31m'"
+    assert len(quoted("x" * 10_000)) < 70
+    assert quoted_list(["a", "b", "c"], at_most=2) == "'a', 'b' and 1 more"
 
 
 def test_public_names_are_there_when_asked_for():

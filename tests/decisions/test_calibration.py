@@ -9,7 +9,7 @@ from support.tables import fitted, make_table
 
 from amiss import MCODE, DataError
 from amiss.data.convert import as_table
-from amiss.data.fingerprints import contents
+from amiss.data.fingerprints import row_fingerprints
 from amiss.decisions.calibration import FOLDS, Calibration, ErrorLevels, held_out
 from amiss.decisions.thresholds import discoveries
 
@@ -27,7 +27,7 @@ def test_each_row_is_scored_by_a_fit_without_its_fold(parameters):
     X, Y = make_table(100)
     Y[5, 2] = np.nan
     detector = fitted(X, Y, **parameters)
-    content = contents(X, Y, 0)
+    content = row_fingerprints(X, Y, 0)
     parts, probability, new = held_out(detector, as_table(X, "x"), as_table(Y, "y"), content)
     assert new.all()
     mine = np.argsort(content, kind="stable")[1::FOLDS]

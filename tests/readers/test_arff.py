@@ -94,7 +94,10 @@ def test_arff_ids_texts_and_joins(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n1,0\n1\n", "line 6: 1 cells where 2"),
+        (
+            "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n1,0\n1\n",
+            "line 6: the row has 1 cell, but 2",
+        ),
         (
             "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\nx,0\n",
             "line 5, column 'a': this is not",
@@ -109,11 +112,11 @@ def test_arff_ids_texts_and_joins(tmp_path):
         ),
         (
             "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{0 1, 5 1}\n",
-            "line 5: a position beyond",
+            "line 5: an attribute number is too large",
         ),
         (
             "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{1 1, 0 1}\n",
-            "line 5: .* must rise",
+            "line 5: .* must increase",
         ),
         (
             "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{0 1\n",
@@ -138,7 +141,7 @@ def test_arff_ids_texts_and_joins(tmp_path):
         ),
         (
             "@relation r\n@attribute a numeric\n@attribute a {0,1}\n@data\n1,0\n",
-            "line 3, column 'a': this name was declared before",
+            "line 3, column 'a': this name is already declared",
         ),
         ("@relation r\n@attribute a {x\n@data\n", "line 2, column 'a': .*not closed"),
         ("@relation r\n@attribute a {x,x}\n@data\n", "line 2, column 'a': .*twice"),

@@ -38,7 +38,7 @@ def test_svmlight_from_zero_with_a_shape_and_in_several_files(tmp_path):
 
 @pytest.mark.parametrize("text", ["1 a:1\n", "1 1:x\n", "1 -2:1\n", "1 3\n"])
 def test_bad_svmlight_is_refused_by_line(tmp_path, text):
-    with pytest.raises(DataError, match=r"t\.svm, line 2: inputs are written"):
+    with pytest.raises(DataError, match=r"t\.svm, line 2: inputs must be written"):
         read_text(tmp_path, "1 1:1\n" + text, ".svm", outputs=None)
 
 

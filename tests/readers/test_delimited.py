@@ -105,8 +105,8 @@ def test_old_macintosh_line_ends(tmp_path):
         (b"PAR1\x15", r"t\.csv, line 1: this is a Parquet file"),
         (b"\n\n", r"t\.csv: the file is empty"),
         (b"a,y\n", r"t\.csv, line 1: there are column names but no rows"),
-        (b"a,y\n1,0\n1\n", r"t\.csv, line 3: 1 cells where 2 columns are named"),
-        (b"a,y\n1,0\n1,0,0\n", r"t\.csv, line 3: 3 cells where 2"),
+        (b"a,y\n1,0\n1\n", r"t\.csv, line 3: the row has 1 cell, but 2 columns are named"),
+        (b"a,y\n1,0\n1,0,0\n", r"t\.csv, line 3: the row has 3 cells, but 2"),
         (b"a,y\n1,0\n2,maybe\n", r"t\.csv, line 3, column 'y': an output must be 0 or 1"),
         (b"a,y\n1,0\n2,0.5\n", r"t\.csv, line 3, column 'y': an output must be"),
         (b"a,a,y\n1,1,0\n", r"t\.csv, line 1: duplicate column name 'a'"),
@@ -132,14 +132,3 @@ def test_a_stray_text_among_numbers_is_refused_by_line_without_being_quoted(tmp_
     with pytest.raises(DataError, match=rf"line {n_rows - 1}, column 'a': this is not a number") as refused:
         read_text(tmp_path, "a,y\n" + "\n".join(rows))
     assert "12o" not in str(refused.value)
-
-
-def test_files_that_are_not_there_and_formats_that_are_not_known(tmp_path):
-    with pytest.raises(DataError, match=r"no\.csv: there is no such file"):
-        amiss.read(tmp_path / "no.csv", outputs="y")
-    with pytest.raises(DataError, match="this is a folder"):
-        amiss.read(tmp_path, outputs="y", format="csv")
-    with pytest.raises(DataError, match=r"t\.xlsx: the suffix does not tell"):
-        amiss.read(tmp_path / "t.xlsx", outputs="y")
-    with pytest.raises(DataError, match="at least one file"):
-        amiss.read(outputs="y")

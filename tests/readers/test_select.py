@@ -44,10 +44,10 @@ def test_a_name_with_a_comma_is_a_name(tmp_path):
     [
         (
             {"outputs": "tag_z"},
-            r"people\.csv: no column is named or matches 'tag_z'; did you mean 'tag_b', 'tag_a'",
+            r"people\.csv: no column matches 'tag_z'; did you mean 'tag_b', 'tag_a'",
         ),
         ({"outputs": "tag_*", "id": "nobody"}, "no column 'nobody' to be the id"),
-        ({"outputs": "tag_*", "drop": "nobody"}, "no column is named or matches 'nobody'"),
+        ({"outputs": "tag_*", "drop": "nobody"}, "no column matches 'nobody'"),
         ({"outputs": "tag_*", "categorical": "wrd"}, "matches 'wrd'; did you mean 'ward'"),
         ({"outputs": "Tag_*"}, "did you mean 'tag_b', 'tag_a'"),
         ({"outputs": "last:9"}, "there are 5 columns"),

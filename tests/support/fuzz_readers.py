@@ -41,7 +41,7 @@ WHOLE_FILE = (
     "there is no output column",
     "every column is an output",
     "texts in sparse rows",
-    "no column is named or matches",
+    "no column matches",
     "there is no column",
     "is not among its columns",
     "is missing in every row",

@@ -93,10 +93,10 @@ def _verdict(detector: MCODE, tagged: TaggedDigits) -> str:
 
 
 def _make_folder_of(report: str) -> None:
-    from amiss.files import refuse_bad_place
+    from amiss.files import check_writable
 
     Path(report).absolute().parent.mkdir(parents=True, exist_ok=True)
-    refuse_bad_place(Path(report))
+    check_writable(Path(report))
 
 
 def _report(detector: MCODE, tagged: TaggedDigits, report: str) -> None:
@@ -111,18 +111,18 @@ def _report(detector: MCODE, tagged: TaggedDigits, report: str) -> None:
 def _save(tagged: TaggedDigits, folder: Path) -> None:
     import csv
 
-    from amiss.files import whole_or_nothing
+    from amiss.files import atomic_write
     from amiss.output.lists import as_text
 
     data = tagged.data
     folder.mkdir(parents=True, exist_ok=True)
     assert data.ids is not None
-    with whole_or_nothing(folder / "digits.csv") as file, as_text(file) as stream:
+    with atomic_write(folder / "digits.csv") as file, as_text(file) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["picture", *data.input_names, *data.output_names])
         for row_id, pixels, tags in zip(data.ids, data.X.values, data.Y.values, strict=True):
             writer.writerow([row_id, *(f"{cell:g}" for cell in pixels), *(f"{cell:g}" for cell in tags)])
-    with whole_or_nothing(folder / "falsified.csv") as file, as_text(file) as stream:
+    with atomic_write(folder / "falsified.csv") as file, as_text(file) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["picture", "tag"])
         writer.writerows((data.ids[row], tag) for row, tag in sorted(tagged.falsified.items()))

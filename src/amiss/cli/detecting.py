@@ -250,6 +250,6 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
 
 def _named(items: tuple[str, ...], names: tuple[str, ...], option: str) -> list[str]:
     """The outputs an option means."""
-    from amiss.readers.select import chosen
+    from amiss.readers.select import matching_columns
 
-    return [name for item in items for name in chosen(item, names, option)]
+    return [name for item in items for name in matching_columns(item, names, option)]

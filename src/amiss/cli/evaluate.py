@@ -59,7 +59,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     from amiss.detector import MCODE
     from amiss.evaluation import measure
     from amiss.evaluation.baselines import lof_of
-    from amiss.files import refuse_bad_place
+    from amiss.files import check_writable
     from amiss.output.plots import require_matplotlib
 
     shares = _shares(options["flips"])
@@ -67,7 +67,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         require_matplotlib()
         if Path(options["plot"]).suffix.lower() != ".png":
             raise click.BadParameter("must end in .png", param_hint="--plot")
-        refuse_bad_place(Path(options["plot"]), files)
+        check_writable(Path(options["plot"]), files)
     data = read_table(files, options)
     detector = MCODE(n_jobs=options["jobs"], verbose=not options["quiet"] and sys.stderr.isatty())
     choice = measure(

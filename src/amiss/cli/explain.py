@@ -44,7 +44,7 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     import json
 
     from amiss.detector import load
-    from amiss.wording import called
+    from amiss.wording import row_name
 
     refuse_contradictions(options)
     by_model = files[0].endswith(".amiss")
@@ -60,7 +60,7 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
         data = read_table(files, options)
         number = _number(row, data)
         explanation = detector_of(data, options).fit(data.X, data.Y).explain(number)
-    explanation = replace(explanation, label=called(number, data.ids), values=data.X.texts(number))
+    explanation = replace(explanation, label=row_name(number, data.ids), values=data.X.texts(number))
     with readers_may_leave():
         if options["as_json"]:
             plain = explanation.to_dict() | {"row": number + 1}
@@ -76,19 +76,19 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
 
 def _number(row: str, data: Dataset) -> int:
     """The number from 0 of the row that is meant."""
-    from amiss.errors import DataError, shown
+    from amiss.errors import DataError, quoted
 
     found = [number for number, each in enumerate(data.ids or ()) if each == row]
     if len(found) == 1:
         return found[0]
     if found:
         raise DataError(
-            f"{len(found)} rows have the id {shown(row)}; mean one by its number, without --id (or --id '')"
+            f"{len(found)} rows have the id {quoted(row)}; mean one by its number, without --id (or --id '')"
         )
     is_number = row.isdecimal() and len(row) < 18 and 1 <= int(row) <= len(data)
     if not is_number:
         named = "no row has the id" if data.ids is not None else "there is no row"
-        raise DataError(f"{named} {shown(row)}; rows are numbered from 1 to {len(data)}")
+        raise DataError(f"{named} {quoted(row)}; rows are numbered from 1 to {len(data)}")
     return int(row) - 1
 
 

@@ -99,13 +99,13 @@ def _print(detector: MCODE, data: Dataset, target: Target | None, options: dict[
 
 def _check_report(report: str, output: str | None, files: tuple[str, ...]) -> None:
     from amiss.errors import DataError
-    from amiss.files import refuse_bad_place
+    from amiss.files import check_writable
 
     if Path(report).suffix.lower() not in (".html", ".htm"):
         raise DataError(f"{report}: a report is an HTML file; name it .html")
     if output is not None and Path(output).resolve() == Path(report).resolve():
         raise DataError(f"{report}: the list and the report cannot be one file; choose another name")
-    refuse_bad_place(Path(report), files)
+    check_writable(Path(report), files)
 
 
 def _report(detector: MCODE, data: Dataset, files: tuple[str, ...], options: dict[str, Any]) -> None:

@@ -44,7 +44,7 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     """  # fmt: skip
     from amiss.decisions.calibration import FEWEST_ROWS
     from amiss.errors import DataError
-    from amiss.files import refuse_bad_place
+    from amiss.files import check_writable
     from amiss.persistence import state
 
     refuse_contradictions(options)
@@ -53,7 +53,7 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     path = Path(options["output"])
     if path.suffix != ".amiss":
         raise DataError(f"{path}: a model file ends in .amiss")
-    refuse_bad_place(path, all_files(files, options))
+    check_writable(path, all_files(files, options))
     if options["without_rows"]:
         if given("neighbors") and options["neighbors"]:
             raise click.UsageError("neighbours are rows of the fit; leave out --neighbors or --without-rows")

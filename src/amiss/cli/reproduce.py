@@ -40,7 +40,7 @@ def reproduce(**options: Any) -> None:
     """  # fmt: skip
     from amiss import progress
     from amiss.errors import DataError
-    from amiss.files import refuse_bad_place, whole_or_nothing
+    from amiss.files import atomic_write, check_writable
     from amiss.output.plots import require_matplotlib
     from amiss.paper.cells import collected, jobs, run
     from amiss.paper.comparison import markdown
@@ -54,7 +54,7 @@ def reproduce(**options: Any) -> None:
         raise DataError(f"{folder}: this is a file; name a folder")
     if not options["partial"]:
         folder.mkdir(parents=True, exist_ok=True)
-        refuse_bad_place(folder / "table.md")
+        check_writable(folder / "table.md")
     if not options["no_figures"]:
         require_matplotlib()
     todo = jobs(folder, datasets, options["repeats"])
@@ -64,7 +64,7 @@ def reproduce(**options: Any) -> None:
     if not cells:
         raise DataError(f"{folder}: nothing is finished yet; leave out --partial to begin")
     text = markdown(cells, methods, _command(options))
-    with whole_or_nothing(folder / "table.md") as stream:
+    with atomic_write(folder / "table.md") as stream:
         stream.write(text.encode())
     with readers_may_leave():
         if not options["quiet"]:

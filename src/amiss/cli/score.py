@@ -98,11 +98,11 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
 
 
 def _refuse_novelty(batch: Batch, data: Dataset) -> None:
-    from amiss.errors import DataError, shown
+    from amiss.errors import DataError, quoted
 
     for each in batch.novelties:
         where, what = data.X.where(int(each.rows[0])), str(each).partition(": ")[2].rstrip(".")
-        raise DataError(f"{where}, column {shown(each.column)}: {what}")
+        raise DataError(f"{where}, column {quoted(each.column)}: {what}")
 
 
 def _print(

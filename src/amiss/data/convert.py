@@ -1,6 +1,6 @@
-"""Whatever a person has in memory as a table: arrays, sparse matrices, frames, series, lists of labels.
+"""Tables from whatever is in memory: arrays, sparse matrices, frames, series, lists of labels.
 
-Only the form is looked at here; what the values may be is :mod:`amiss.data.dataset`'s to say.
+This checks only the form. :mod:`amiss.data.validation` checks the values.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from scipy import sparse
 
 from amiss.arrays import Floats
 from amiss.data.table import Table, encode
-from amiss.errors import DataError, refuse_duplicates, shown
+from amiss.errors import DataError, quoted, refuse_duplicates
 
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
 
 
 def as_table(values: Any, prefix: str = "x") -> Table:
-    """Any kind of matrix or frame as a table; nothing but its form is checked."""
+    """A table from any kind of matrix or frame; only its form is checked."""
     if isinstance(values, Table):
         return values
     if sparse.issparse(values):
@@ -58,7 +58,7 @@ def _numbered(prefix: str, count: int) -> tuple[str, ...]:
 
 
 def as_column(Y: Any) -> Any:
-    """A single output, given as a plain vector or a series, as a matrix of one column."""
+    """A matrix with one column, if Y is a single output given as a vector or a series; else Y itself."""
     if sparse.issparse(Y) or isinstance(Y, (Table, np.ndarray, list, tuple)):
         flat = isinstance(Y, (list, tuple)) and len(Y) and not np.ndim(Y[0]) and not isinstance(Y[0], str)
         return np.asarray(Y)[:, None] if flat or getattr(Y, "ndim", 2) == 1 else Y
@@ -95,7 +95,7 @@ def _from_frame(frame: Any) -> Table:
 
 
 def _cells(series: Any) -> Any:
-    """The numbers of a series as an array, anything else as a list of cells."""
+    """The cells of a series: an array if they are numbers, otherwise a list."""
     import narwhals as nw
 
     if series.dtype in (nw.Categorical, nw.Enum):
@@ -103,25 +103,25 @@ def _cells(series: Any) -> Any:
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         try:
             return series.cast(nw.Float64).to_numpy()
-        except Exception:  # pyarrow refuses whole numbers beyond 2**53, and quotes them
+        except Exception:  # pyarrow refuses integers beyond 2**53, with a message that quotes them
             return np.array([np.nan if _is_missing(cell) else float(cell) for cell in series.to_list()])
     if series.dtype.is_temporal():
         raise DataError(
-            f"column {shown(series.name)} holds dates or times; turn it into numbers "
+            f"column {quoted(series.name)} holds dates or times; convert it to numbers "
             "(an age, a weekday) or drop it"
         )
     return series.to_list()
 
 
 def _is_missing(cell: Any) -> bool:
-    """None, NaN, and what pandas calls NA or NaT."""
+    """None, NaN, or pandas' NA or NaT."""
     return (
         cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType")
     )
 
 
 def _from_columns(columns: Iterable[tuple[str, Any]]) -> Table:
-    """Columns of numbers, or lists of cells that are numbers, texts or missing."""
+    """A table from columns that are arrays of numbers, or lists of numbers, texts and missing cells."""
     names, numbers, levels = [], [], {}
     for position, (name, cells) in enumerate(columns):
         names.append(name)
@@ -137,13 +137,13 @@ def _from_columns(columns: Iterable[tuple[str, Any]]) -> Table:
 
 
 def _from_cells(cells: list[Any], name: str) -> tuple[Floats, tuple[str, ...] | None]:
-    """Numbers if all present cells are numbers, else level codes and the levels."""
+    """Numbers if all cells that are not missing are numbers, otherwise level codes and the levels."""
     missing = [_is_missing(cell) for cell in cells]
     present = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
     for cell in present:
         if not isinstance(cell, (str, int, float, bool, np.number, np.bool_)):
             raise TypeError(
-                f"argument must be a string or a number: column {shown(name)} holds {type(cell).__name__}"
+                f"argument must be a string or a number: column {quoted(name)} holds {type(cell).__name__}"
             )
     if not any(isinstance(cell, str) for cell in present):
         return np.array([np.nan if gone else float(c) for c, gone in zip(cells, missing, strict=True)]), None
@@ -151,7 +151,7 @@ def _from_cells(cells: list[Any], name: str) -> tuple[Floats, tuple[str, ...] | 
 
 
 def are_label_lists(Y: Any) -> bool:
-    """Lists of labels, as opposed to a matrix of 0 and 1 written as lists."""
+    """Whether Y holds one list of labels per row, and not a matrix of 0 and 1 written as lists."""
     if not isinstance(Y, (list, tuple)) or not Y or not all(isinstance(row, (list, tuple, set)) for row in Y):
         return False
     if any(isinstance(row, set) for row in Y) or len({len(row) for row in Y}) > 1:
@@ -159,7 +159,8 @@ def are_label_lists(Y: Any) -> bool:
     return any(isinstance(label, str) and label.lower() not in TRUTH for row in Y for label in row)
 
 
-def binarized(rows: Sequence[Iterable[Any]], names: Sequence[str] | None) -> Table:
+def from_label_lists(rows: Sequence[Iterable[Any]], names: Sequence[str] | None) -> Table:
+    """One binary column per label: those of ``names``, or by default all labels that occur, sorted."""
     labels = tuple(names) if names is not None else tuple(sorted({str(x) for row in rows for x in row}))
     position = {label: column for column, label in enumerate(labels)}
     values = np.zeros((len(rows), len(labels)))

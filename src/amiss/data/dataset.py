@@ -1,4 +1,4 @@
-"""What a reader gives: inputs, outputs and what the rows are called."""
+"""What a reader returns: inputs, outputs and, if the file has them, row ids and pictures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from amiss.data.table import Table
 
 @dataclass(frozen=True)
 class Dataset:
-    """What a reader gives: inputs, outputs and, where the file has them, row ids and pictures.
+    """Inputs and outputs of the same rows and, if the file has them, row ids and pictures.
 
-    A picture is a file or a small array.
+    A picture is the path of a file or a small array.
     """
 
     X: Table

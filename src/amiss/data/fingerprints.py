@@ -1,9 +1,9 @@
-"""A fingerprint of each row's content, and the order it gives.
+"""Fingerprints: 64-bit hashes of the content of rows, which also define an order of the rows.
 
-Folds and ties between equally distant neighbours have to be settled somehow. Settling them by
-row number would make a score depend on how a file happens to be sorted. Here they are settled
-by what stands in the row: the fit puts rows in the order of their fingerprints first, so the
-same rows in any order give the same numbers, and equal rows are treated alike.
+Rows must be assigned to folds, and ties between equally distant neighbours must be broken. Doing that
+by row number would make scores depend on how a file happens to be sorted. Instead, the fit first
+sorts the rows by their fingerprints. The same rows then give the same scores in any order, and
+equal rows get equal scores.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ BLOCK_CELLS = 1 << 20
 
 
 def fingerprints(values: Matrix, seed: int) -> Fingerprints:
-    """64 bits a row that depend on its non-zero values and their columns, and on ``seed``.
+    """One 64-bit hash per row, from its non-zero values, their columns and ``seed``.
 
     Each non-zero value is mixed with a random number of its column, and the results are added
-    modulo 2^64: no order of summation can change the sum, so dense and sparse storage agree.
+    modulo 2^64. The order of this sum does not matter, so dense and sparse storage agree.
     """
     n_rows, n_columns = values.shape
     salt = np.random.default_rng(seed).integers(0, 2**63, size=n_columns, dtype=np.uint64)
@@ -39,15 +39,15 @@ def fingerprints(values: Matrix, seed: int) -> Fingerprints:
     return result
 
 
-def contents(inputs: Matrix, outputs: Matrix, seed: int) -> Fingerprints:
-    """Fingerprints of rows of inputs and outputs together."""
+def row_fingerprints(inputs: Matrix, outputs: Matrix, seed: int) -> Fingerprints:
+    """Fingerprints of whole rows: inputs and outputs together."""
     return fingerprints(inputs, seed) + fingerprints(outputs, seed + 1) * np.uint64(0x9E3779B97F4A7C15)
 
 
-def copied(content: Fingerprints) -> npt.NDArray[np.bool_]:
-    """Which rows have another of the same content; ``content`` rises.
+def duplicated(content: Fingerprints) -> npt.NDArray[np.bool_]:
+    """Which rows have a duplicate, given the fingerprints of all rows in increasing order.
 
-    >>> copied(np.array([3, 5, 5, 9], dtype=np.uint64))
+    >>> duplicated(np.array([3, 5, 5, 9], dtype=np.uint64))
     array([False,  True,  True, False])
     """
     same = np.concatenate([[False], content[1:] == content[:-1], [False]])
@@ -55,7 +55,7 @@ def copied(content: Fingerprints) -> npt.NDArray[np.bool_]:
 
 
 def _mix(values: npt.NDArray[np.float64], salt: Fingerprints) -> Fingerprints:
-    """The splitmix64 finaliser on value and salt; zero for a zero, one pattern for every NaN."""
+    """The splitmix64 finaliser of value and salt; 0 for a zero, and the same bits for every NaN."""
     plain = np.where(np.isnan(values), np.nan, values + 0.0)
     bits = np.ascontiguousarray(plain).view(np.uint64) ^ salt
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

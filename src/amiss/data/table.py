@@ -1,6 +1,6 @@
-"""The table: one matrix of numbers with column names, which everything behind the readers sees.
+"""The table: one matrix of numbers with column names, the form in which all data leaves the readers.
 
-A categorical column holds the numbers of its levels, and a missing value is NaN.
+A categorical column holds the codes of its levels, and a missing value is NaN.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from scipy import sparse
 
 from amiss.arrays import Floats, Matrix, Rows
 
-MISSING = "missing"  # what a missing cell is called
+MISSING = "missing"  # how a missing cell is printed
 
 
 @dataclass(frozen=True)
 class Origin:
     """Where rows come from, so that a message can say where to look.
 
-    ``number_of_row`` is the line of a text file, or counts rows from 1 where there are no lines.
+    ``number_of_row`` is the line in a text file; in a file without lines, rows are counted from 1.
     """
 
     files: tuple[str, ...]
     file_of_row: Rows
     number_of_row: Rows
-    units: tuple[str, ...]  # for each file "line" or "row"
+    units: tuple[str, ...]  # "line" or "row" for each file
 
     def where(self, row: int) -> str:
         file = self.file_of_row[row]
@@ -52,7 +52,7 @@ def _with_column(matrix: Matrix, column: int, cells: Floats) -> Matrix:
 class Table:
     """A matrix with named columns; ``levels`` names the categories of categorical columns.
 
-    ``named`` is False where the columns only have numbers (x0, x1, …) because the user gave none.
+    ``named`` is False if the user gave no names and the columns are only numbered (x0, x1, …).
 
     >>> table = Table(np.array([[1.0, 0.0], [2.0, 1.0]]), ("age", "sex"), {1: ("f", "m")})
     >>> table.shape
@@ -85,7 +85,7 @@ class Table:
             return np.array(values, dtype=dtype)
         decoded = values.astype(object)
         for column, names in self.levels.items():
-            decoded[:, column] = decode(values[:, column], names)
+            decoded[:, column] = _decoded(values[:, column], names)
         return np.array(decoded, dtype=dtype)
 
     def __getitem__(self, rows: Any) -> Table:
@@ -93,33 +93,34 @@ class Table:
         return self.take(np.atleast_1d(np.arange(len(self))[rows]))
 
     def where(self, row: int) -> str:
+        """Where a message tells the user to look for a row."""
         return f"row {row}" if self.origin is None else self.origin.where(row)
 
     @property
     def files(self) -> str:
-        """The files the rows come from, as the beginning of a message."""
+        """The files the rows come from, to begin a message with."""
         return "" if self.origin is None else ", ".join(self.origin.files) + ": "
 
     def column(self, column: int) -> Floats:
-        """The cells of one column, dense."""
+        """The cells of one column, as a dense array."""
         if sparse.issparse(self.values):
             return np.asarray(self.values[:, [column]].toarray()[:, 0])
         return np.asarray(self.values[:, column])
 
     def texts(self, row: int, columns: Iterable[int] | None = None) -> dict[str, str]:
-        """The cells of one row, or some of them, as a person reads them, by name."""
+        """The cells of one row in some columns (by default all), formatted for a person, by column name."""
         cells = self.values[[row]].toarray()[0] if sparse.issparse(self.values) else self.values[row]
-        asked = range(len(self.names)) if columns is None else columns
-        return {self.names[column]: self.text(column, float(cells[column])) for column in asked}
+        selected = range(len(self.names)) if columns is None else columns
+        return {self.names[column]: self.text(column, float(cells[column])) for column in selected}
 
     def text(self, column: int, value: float) -> str:
-        """One cell of a column as a person reads it."""
+        """A value of a column, formatted for a person."""
         if np.isnan(value):
             return MISSING
         return self.levels[column][int(value)] if column in self.levels else f"{value:.6g}"
 
     def with_levels(self, levels: Mapping[int, tuple[str, ...]]) -> Table:
-        """The same cells numbered by other ``levels``; one that is not among them becomes missing."""
+        """The same cells, coded by other ``levels``; a cell whose level is not among them becomes missing."""
         values = self.values
         for column, names in levels.items():
             mine = self.levels.get(column, names)
@@ -137,19 +138,27 @@ class Table:
         return replace(self, values=self.values[rows], origin=origin)
 
     def select(self, columns: Sequence[int]) -> Table:
+        """Some columns, by position."""
         levels = {new: self.levels[old] for new, old in enumerate(columns) if old in self.levels}
         chosen = np.asarray(columns, dtype=np.intp)
         names = tuple(self.names[column] for column in columns)
         return replace(self, values=self.values[:, chosen], names=names, levels=levels)
 
+    def select_named(self, names: Sequence[str]) -> Table:
+        """The columns with these names, in this order; all of them must exist."""
+        if tuple(names) == self.names:
+            return self
+        position = {name: column for column, name in enumerate(self.names)}
+        return self.select([position[name] for name in names])
 
-def decode(codes: Floats, names: Sequence[str]) -> list[str | float]:
-    """Level numbers as level names; a missing value stays NaN."""
+
+def _decoded(codes: Floats, names: Sequence[str]) -> list[str | float]:
+    """The names of level codes; a missing value stays NaN."""
     return [np.nan if np.isnan(code) else names[int(code)] for code in codes]
 
 
 def encode(cells: Sequence[str | None]) -> tuple[Floats, tuple[str, ...]]:
-    """Text cells as numbers of their sorted levels; ``None`` is missing.
+    """Codes of text cells, and their levels in sorted order; ``None`` is missing.
 
     >>> encode(["b", None, "a"])
     (array([ 1., nan,  0.]), ('a', 'b'))

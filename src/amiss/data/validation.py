@@ -1,4 +1,4 @@
-"""The one place where bad data is refused."""
+"""The one place that refuses bad values in inputs and outputs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Floats, Matrix
-from amiss.data.convert import TRUTH, are_label_lists, as_column, as_table, binarized
+from amiss.data.convert import TRUTH, are_label_lists, as_column, as_table, from_label_lists
 from amiss.data.table import Table
-from amiss.errors import DataError, refuse_duplicates, shown
+from amiss.errors import DataError, quoted, refuse_duplicates
 
 
 def as_inputs(X: Any) -> Table:
-    """Any supported kind of input as a table; infinite values are refused by name."""
+    """Inputs of any supported kind as a table; infinite values are refused."""
     table = as_table(X, prefix="x")
     refuse_duplicates(table.names)
     if table.shape[0] == 0:
@@ -27,8 +27,8 @@ def as_inputs(X: Any) -> Table:
     if infinite is not None:
         row, column = infinite
         raise DataError(
-            f"{table.where(row)}, column {shown(table.names[column])}: the value is infinite; "
-            "leave the cell empty or put a number there"
+            f"{table.where(row)}, column {quoted(table.names[column])}: the value is infinite; "
+            "leave the cell empty or enter a number"
         )
     return table
 
@@ -36,8 +36,8 @@ def as_inputs(X: Any) -> Table:
 def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = False) -> Table:
     """Outputs as a dense table of 0, 1 and NaN (missing).
 
-    ``names`` fixes the columns of lists of labels, which otherwise are all labels met, sorted.
-    ``label_lists`` says that Y is such lists, where its form alone would leave it open.
+    If Y holds lists of labels, ``names`` are the columns, by default all labels that occur, sorted.
+    ``label_lists`` says that Y holds such lists, in case its form alone does not show it.
 
     >>> as_outputs([["cat", "dog"], [], ["dog"]]).values
     array([[1., 1.],
@@ -47,7 +47,7 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = F
     if Y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     as_lists = (label_lists and isinstance(Y, (list, tuple))) or are_label_lists(Y)
-    table = binarized(Y, names) if as_lists else as_table(as_column(Y), prefix="y")
+    table = from_label_lists(Y, names) if as_lists else as_table(as_column(Y), prefix="y")
     refuse_duplicates(table.names)
     if table.shape[1] == 0:
         raise DataError("there is no output column; name at least one")
@@ -58,20 +58,20 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = F
     if bad is not None:
         row, column = bad
         raise DataError(
-            f"{table.where(row)}, column {shown(table.names[column])}: "
+            f"{table.where(row)}, column {quoted(table.names[column])}: "
             "an output must be 0 or 1 (or true/false, yes/no), or empty if it is missing"
         )
     return replace(table, values=values, levels={})
 
 
 def _truth_values(codes: Floats, levels: tuple[str, ...]) -> Floats:
-    """0 and 1 for the texts that mean them; anything else becomes a value that is refused."""
+    """0 and 1 for texts with these meanings; any other text becomes -1, which is refused later."""
     meaning = np.array([TRUTH.get(level.strip().lower(), -1.0) for level in levels] + [np.nan])
     return meaning[np.where(np.isnan(codes), len(levels), codes).astype(np.intp)]
 
 
 def _first(values: Matrix, test: Any) -> tuple[int, int] | None:
-    """Row and column of the first value that passes ``test``, if any."""
+    """Row and column of the first value that passes ``test``; None if there is none."""
     if sparse.issparse(values):
         hits = np.flatnonzero(test(values.data))
         if not len(hits):

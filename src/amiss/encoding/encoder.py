@@ -24,7 +24,7 @@ from scipy import sparse
 from amiss.arrays import Floats, Mask, Matrix
 from amiss.data.table import Table
 from amiss.encoding.ranks import Ranks
-from amiss.errors import DataError, listed, shown
+from amiss.errors import DataError, quoted, quoted_list
 
 Scaling = Literal["rank", "block", "none", "standard", "maxabs", "log-unit"]
 SCALINGS = ("rank", "block", "none", "standard", "maxabs", "log-unit")
@@ -98,12 +98,12 @@ class Encoding:
         """``table`` with its level numbers translated to those of the fit; a new level counts as missing."""
         for column in self.levels:
             if column not in table.levels and not np.isnan(table.column(column)).all():
-                name = shown(self.names[column])
+                name = quoted(self.names[column])
                 raise DataError(f"{table.files}column {name} held texts in the fit and holds numbers now")
         unexpected = [table.names[column] for column in table.levels if column not in self.levels]
         if unexpected:
             raise DataError(
-                f"{table.files}column {listed(unexpected)} held numbers in the fit and holds texts now"
+                f"{table.files}column {quoted_list(unexpected)} held numbers in the fit and holds texts now"
             )
         return table.with_levels(self.levels)
 
@@ -185,7 +185,7 @@ def _fit_scale(raw: Matrix, encoding: Encoding, is_number: Mask) -> Encoding:
     if scaling == "none":
         largest = _largest(raw)
         if largest.max(initial=0.0) > LARGEST_UNSCALED:
-            name = shown(encoding.columns[int(np.argmax(largest))])
+            name = quoted(encoding.columns[int(np.argmax(largest))])
             raise DataError(
                 f"input column {name} has values beyond {LARGEST_UNSCALED:.0e}, too large to fit unscaled; "
                 "use scaling='block' or drop the column"
@@ -224,7 +224,7 @@ def identifiers(table: Table) -> dict[int, int]:
 def _refuse_identifiers(table: Table) -> None:
     for column, count in identifiers(table).items():
         raise DataError(
-            f"{table.files}input column {shown(table.names[column])} holds {count} different texts in "
+            f"{table.files}input column {quoted(table.names[column])} holds {count} different texts in "
             f"{len(table)} rows and looks like an identifier; make it the id (--id) or drop it (--drop)"
         )
 

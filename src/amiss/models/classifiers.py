@@ -12,7 +12,7 @@ from scipy.special import logit
 
 from amiss.arrays import Floats, Mask, Matrix
 from amiss.encoding.joint import joint
-from amiss.errors import DataError, shown
+from amiss.errors import DataError, quoted
 from amiss.models.conditional import Fit, LinearModel
 from amiss.models.folds import Folds
 from amiss.progress import Progress
@@ -95,7 +95,7 @@ def fit_classifiers(
         except ValueError as error:
             ones, zeros = int((target[present] == 1).sum()), int((target[present] == 0).sum())
             raise DataError(
-                f"base_estimator fails on output {shown(names[i])}, which is 1 in {ones} rows and 0 in {zeros}; "
+                f"base_estimator fails on output {quoted(names[i])}, which is 1 in {ones} rows and 0 in {zeros}; "
                 "choose another estimator, or drop the output"
             ) from error
 

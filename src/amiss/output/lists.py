@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from amiss.errors import DataError
-from amiss.files import refuse_bad_place, whole_or_nothing
+from amiss.files import atomic_write, check_writable
 from amiss.output.ranking import RankedRow
 from amiss.readers.parquet import require_pyarrow
 from amiss.wording import six_digits
@@ -43,7 +43,7 @@ class Target:
         if kind == "parquet":
             require_pyarrow()
         if path != "-":
-            refuse_bad_place(Path(path), inputs, pipes=True)
+            check_writable(Path(path), inputs, pipes=True)
         return cls(path, kind)
 
 
@@ -54,7 +54,7 @@ def write(target: Target, rows: Iterator[RankedRow], n_reasons: int) -> None:
         "jsonl": _write_jsonl,
         "parquet": _write_parquet,
     }
-    with _standard_output() if target.is_stdout else whole_or_nothing(Path(target.path)) as stream:
+    with _standard_output() if target.is_stdout else atomic_write(Path(target.path)) as stream:
         writers[target.kind](stream, rows, n_reasons)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask
 from amiss.errors import MissingDependencyError
-from amiss.files import whole_or_nothing
+from amiss.files import atomic_write
 from amiss.output.report.measures import calibration, histogram
 from amiss.wording import percent
 
@@ -39,7 +39,7 @@ def new_figure(**options: Any) -> Figure:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a PNG file, whole or not at all."""
-    with whole_or_nothing(path) as stream:
+    with atomic_write(path) as stream:
         figure.savefig(stream, format="png", dpi=120)
 
 

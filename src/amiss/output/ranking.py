@@ -106,8 +106,7 @@ def ranked_batch(
         output_p_values=batch.output_p_values,
         is_new=True,
     )
-    place = {name: column for column, name in enumerate(data.Y.names)}
-    observed = np.asarray(data.Y, dtype=float)[:, [place[name] for name in detector.output_names_]]
+    observed = np.asarray(data.Y.select_named(detector.output_names_), dtype=float)
     return _ranked(judged, data, observed, n_reasons, n_rows)
 
 

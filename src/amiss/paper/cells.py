@@ -20,7 +20,7 @@ from amiss.data.dataset import Dataset
 from amiss.detector import MCODE
 from amiss.errors import DataError
 from amiss.evaluation import atpar, inject, tpar
-from amiss.files import whole_or_nothing
+from amiss.files import atomic_write
 from amiss.paper.methods import PAPER, refuse_missing_dependencies, scores_by_method
 from amiss.paper.table2 import TABLE, files, load
 from amiss.progress import Stages
@@ -63,7 +63,7 @@ class Job:
             "methods": {name: vars(result) for name, result in {**self.kept(), **results}.items()},
         }
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        with whole_or_nothing(self.file) as stream:
+        with atomic_write(self.file) as stream:
             stream.write(json.dumps(content).encode())
 
 

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amiss.errors import DataError
-from amiss.files import is_special, whole_or_nothing
+from amiss.files import atomic_write, is_special
 
 FORMAT = 2
 MODE = 0o600  # a model may hold data
@@ -53,7 +53,7 @@ def write(path: Path, description: dict[str, Any], arrays: Arrays, check: Callab
     place = DIGEST.search(content, 8, header_end)
     assert place is not None
     content[place.start(1) : place.end(1)] = hashlib.sha256(content).hexdigest().encode()
-    with whole_or_nothing(path, MODE) as stream:
+    with atomic_write(path, MODE) as stream:
         stream.write(content)
         stream.flush()
         try:

@@ -1,7 +1,7 @@
 """ARFF files, dense and sparse, with quoted names, nominal values, ``?`` and instance weights of 1.
 
-In a sparse row an attribute that is not mentioned has the value 0, which for a nominal attribute
-means its first declared value.
+An attribute that a sparse row does not mention has the value 0; for a nominal attribute, that is its
+first declared value.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from scipy import sparse
 
 from amiss.arrays import Floats
 from amiss.data.table import Table, encode
-from amiss.errors import shown
+from amiss.errors import quoted
+from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Roles, Selection
 from amiss.readers.source import Source
+from amiss.wording import count
 
 CHUNK_ROWS = 2048
 
@@ -36,31 +38,33 @@ NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True)
 class Attribute:
-    """One declared column: numbers, texts (``levels`` None and ``text``) or nominal values."""
+    """One declared column: numbers, texts (``text``) or nominal values (``levels``)."""
 
     name: str
     levels: tuple[str, ...] | None = None
     text: bool = False
-    unreadable: str = ""  # the type, where it is none we read
+    unsupported: str = ""  # the declared type, if it cannot be read
     line: int = 0
 
     @property
     def is_number(self) -> bool:
-        """Declared as a number, or nominal with the values 0 and 1 in this order."""
+        """Whether it is declared as a number, or as nominal with the values 0 and 1 in this order."""
         return not self.text and (self.levels is None or self.levels in (("0", "1"), ("0",)))
 
 
 def read_arff(source: Source, selection: Selection) -> Part:
-    """The attributes and rows of one ARFF file."""
+    """The selected attributes of one ARFF file."""
     if selection.pictures is not None:
-        source.refuse("a column of pictures is read from CSV, TSV and Parquet files; save the table as one")
+        source.refuse(
+            "only CSV, TSV and Parquet files can have a column of pictures; save the table as one of them"
+        )
     lines = enumerate(source.lines(), start=1)
     attributes = _header(lines, source)
-    _refuse_twins(attributes, source)
+    _refuse_duplicate_names(attributes, source)
     roles = selection.roles([attribute.name for attribute in attributes], source)
     for attribute in (attributes[position] for position in roles.kept):
-        if kind := attribute.unreadable:
-            problem = f"attributes of type {shown(kind)} are not read; drop the column"
+        if kind := attribute.unsupported:
+            problem = f"attributes of type {quoted(kind)} are not supported; drop the column"
             source.refuse(problem, line=attribute.line, column=attribute.name)
     wanted = [_as_asked(attribute, selection) for attribute in attributes]
     rows = (
@@ -73,11 +77,14 @@ def read_arff(source: Source, selection: Selection) -> Part:
     return reader(source, wanted, roles).read(first, rows)
 
 
-def _refuse_twins(attributes: list[Attribute], source: Source) -> None:
+ARFF = Format("arff", (".arff",), "Weka's and Mulan's format, dense or sparse", read_arff)
+
+
+def _refuse_duplicate_names(attributes: list[Attribute], source: Source) -> None:
     seen = set[str]()
     for attribute in attributes:
         if attribute.name in seen:
-            source.refuse("this name was declared before; rename one of them", attribute.line, attribute.name)
+            source.refuse("this name is already declared; rename one of the two", attribute.line, attribute.name)
         seen.add(attribute.name)
 
 
@@ -101,7 +108,7 @@ def _header(lines: Iterator[tuple[int, str]], source: Source) -> list[Attribute]
             attributes.append(_attribute(stripped, source, number))
         elif keyword and keyword != "@relation" and not keyword.startswith("%"):
             source.refuse("expected @relation, @attribute or @data", line=number)
-    source.refuse("there is no @data line; the file is cut short or not ARFF", line=number)
+    source.refuse("there is no @data line; the file is incomplete or not ARFF", line=number)
 
 
 def _attribute(line: str, source: Source, number: int) -> Attribute:
@@ -111,7 +118,7 @@ def _attribute(line: str, source: Source, number: int) -> Attribute:
     name, kind = _unquoted(match[1]), COMMENT.sub("", match[2]).strip()
     if kind.startswith("{"):
         if not kind.endswith("}"):
-            source.refuse("the list of nominal values is not closed by }", line=number, column=name)
+            source.refuse("the list of nominal values is not closed with }", line=number, column=name)
         try:
             levels = tuple(_values(kind[1:-1]))
         except ValueError:
@@ -124,13 +131,13 @@ def _attribute(line: str, source: Source, number: int) -> Attribute:
         return Attribute(name, line=number)
     if word == "string":
         return Attribute(name, text=True, line=number)
-    return Attribute(name, text=True, unreadable=word, line=number)
+    return Attribute(name, text=True, unsupported=word, line=number)
 
 
 def _position(text: str) -> int:
-    """The number of an attribute; one with many digits is beyond all of them."""
+    """The number of an attribute; one with very many digits exceeds any that can be declared."""
     if not (text.isascii() and text.isdecimal()):
-        raise ValueError("not a position")
+        raise ValueError("not an attribute number")
     return int(text) if len(text) < 18 else sys.maxsize
 
 
@@ -141,7 +148,7 @@ def _unquoted(text: str) -> str:
 
 
 def _values(text: str) -> list[str]:
-    """Comma-separated values, some of them quoted; a quote that is not closed is a ValueError."""
+    """Comma-separated values, quoted or not; a ValueError if a quote is not closed."""
     if "'" not in text and '"' not in text:
         return [value.strip() for value in text.split(",")]
     values, position = [], 0
@@ -156,7 +163,7 @@ def _values(text: str) -> list[str]:
 
 
 class _Rows:
-    """What dense and sparse rows share: cells become numbers by their attribute."""
+    """What dense and sparse rows share: each cell becomes a number as its attribute says."""
 
     def __init__(self, source: Source, attributes: list[Attribute], roles: Roles) -> None:
         self.source, self.attributes, self.roles = source, attributes, roles
@@ -181,7 +188,7 @@ class _Rows:
         if codes is not None:
             code = codes.get(cell)
             if code is None:
-                self.refuse("the value is not among those the attribute declares", line, position)
+                self.refuse("the value is not among those declared for this attribute", line, position)
             return code
         try:
             return float(cell)
@@ -193,7 +200,7 @@ class _Rows:
         self.source.refuse(problem, line=line, column=name)
 
     def without_weight(self, row: str, line: int) -> str:
-        """A row may end in its weight, ``{1}``; other weights are not supported."""
+        """The row without the weight at its end; only the weight ``{1}`` is supported."""
         match = WEIGHT.search(row)
         if match is None:
             return row
@@ -217,6 +224,8 @@ class _Rows:
 
 
 class _DenseRows(_Rows):
+    """Rows that hold one cell per attribute, separated by commas."""
+
     def read(self, first: tuple[int, str], rows: Iterator[tuple[int, str]]) -> Part:
         plain = all(attribute.is_number for attribute in self.attributes)
         chunk = [first, *islice(rows, CHUNK_ROWS)]
@@ -229,7 +238,7 @@ class _DenseRows(_Rows):
         return self.part(np.vstack(blocks))
 
     def _quick(self, chunk: list[tuple[int, str]]) -> Floats | None:
-        """All cells at once, if every one is a number; None if anything is out of the ordinary."""
+        """All cells at once, if every cell is a plain number; otherwise None."""
         try:
             block = np.loadtxt([row for _, row in chunk], delimiter=",", comments=None, ndmin=2)
         except ValueError:
@@ -261,7 +270,7 @@ class _DenseRows(_Rows):
 
     def _cells(self, row: str, line: int) -> list[str]:
         if row.startswith("{"):
-            self.refuse("a sparse row among dense ones", line)
+            self.refuse("a sparse row among dense rows", line)
         row = self.without_weight(row, line) if row.endswith("}") else row
         if "," not in row and "\t" in row:
             row = row.replace("\t", ",")
@@ -270,15 +279,20 @@ class _DenseRows(_Rows):
         except ValueError:
             self.refuse("a quote is not closed", line)
         if len(cells) != len(self.attributes):
-            self.refuse(f"{len(cells)} cells where {len(self.attributes)} attributes are declared", line)
+            self.refuse(
+                f"the row has {count(len(cells), 'cell')}, but {len(self.attributes)} attributes are declared",
+                line,
+            )
         return cells
 
 
 class _SparseRows(_Rows):
+    """Rows that hold pairs of an attribute's number and a cell, ``{3 1, 7 0.5}``."""
+
     def read(self, first: tuple[int, str], rows: Iterator[tuple[int, str]]) -> Part:
         if self.texts:
             name = self.attributes[next(iter(self.texts))].name
-            self.source.refuse("texts in sparse rows are not read; drop the column", column=name)
+            self.source.refuse("texts in sparse rows are not supported; drop the column", column=name)
         place_of = {position: place for place, position in enumerate(self.roles.kept)}
         starts, columns, data = [0], [], []
         row: tuple[int, str] | None = first
@@ -313,11 +327,11 @@ class _SparseRows(_Rows):
         return levels[0] if levels else "0"
 
     def _pairs(self, row: str, line: int) -> list[tuple[int, str]]:
-        """The positions and cells of one row, positions rising."""
+        """The attribute numbers and cells of one row, in increasing order."""
         if not row.startswith("{"):
-            self.refuse("a dense row among sparse ones", line)
+            self.refuse("a dense row among sparse rows", line)
         if not row.endswith("}"):
-            self.refuse("the row is not closed by }", line)
+            self.refuse("the row is not closed with }", line)
         if row.count("{") > 1:
             row = self.without_weight(row, line)
         body = row[1:-1].strip()
@@ -333,10 +347,13 @@ class _SparseRows(_Rows):
         last = -1
         for position, _ in pairs:
             if not last < position:
-                self.refuse("the positions of a sparse row must rise", line)
+                self.refuse("the attribute numbers of a sparse row must increase", line)
             last = position
         if last >= len(self.attributes):
-            self.refuse(f"a position beyond the {len(self.attributes)} attributes declared (from 0)", line)
+            self.refuse(
+                f"an attribute number is too large; the {len(self.attributes)} attributes are numbered from 0",
+                line,
+            )
         return pairs
 
     def _quoted_pairs(self, body: str, line: int) -> list[tuple[int, str]]:

@@ -1,8 +1,8 @@
-"""Columns of text cells become numbers or categories, as they come.
+"""Columns of a text file become numbers or categories while the file is read.
 
-A column is a column of numbers if all its present cells are numbers, else a column of
-categories. Cells are kept as codes of distinct texts while there are few; a column that has shown
-many distinct numbers is taken for numbers, and a text in it is an error by its line.
+A column holds numbers if all of its cells that are not missing are numbers; otherwise it holds
+categories. As long as a column has few distinct texts, its cells are kept as codes of these texts. Once
+it has many, and all are numbers, it is a column of numbers, and a later text is an error with its line.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from amiss.arrays import Floats, Mask, Rows
 from amiss.readers.source import Source
 
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "None", "null", "NULL"})
-MANY = 1000
-MOSTLY = 0.9
-FEW_NUMBERS = 20
+MANY = 1000  # distinct texts after which a column that held only numbers is decided
+MOSTLY = 0.9  # share of numbers above which texts are mistakes
+FEW_NUMBERS = 20  # distinct numbers that categories may have among them
 
 
 class CellColumn:
-    """One column, filled chunk by chunk."""
+    """One column, built chunk by chunk."""
 
     def __init__(
         self, source: Source, name: str, *, categorical: bool, output: bool, decimal_comma: bool = False
@@ -34,7 +34,7 @@ class CellColumn:
         self._numeric, self._undecided = False, not categorical
 
     def extend(self, cells: Sequence[str], lines: Sequence[int]) -> None:
-        """Add stripped cells, and the lines they stand in."""
+        """Add stripped cells and their line numbers."""
         if self._numeric:
             self._chunks.append(self._numbers(cells, lines))
             return
@@ -47,7 +47,7 @@ class CellColumn:
                 self._become_numeric()
 
     def finish(self) -> tuple[Floats, tuple[str, ...] | None]:
-        """The values, and the levels if they are categories."""
+        """The values and, if they are categories, the levels."""
         if not self._numeric:
             value, is_text = self._read(self._codes)
             if self.categorical or is_text.any():
@@ -61,7 +61,7 @@ class CellColumn:
         self._numeric, self._lines = True, []
 
     def _read(self, cells: Iterable[str]) -> tuple[Floats, Mask]:
-        """The number each cell stands for, NaN if it is missing or a text; and whether it is a text."""
+        """Each cell as a number, NaN if it is missing or a text; and whether it is a text."""
         numbers = [_number(cell, self.decimal_comma) for cell in cells]
         is_text = np.array([number is None for number in numbers], dtype=bool)
         return np.array([np.nan if number is None else number for number in numbers]), is_text
@@ -76,7 +76,7 @@ class CellColumn:
         return np.array([place.get(word, np.nan) for word in words])[codes], levels
 
     def _refuse_stray_texts(self, codes: Rows, value: Floats, is_text: Mask) -> None:
-        """A column of numbers with a few texts in it is a column of numbers with mistakes."""
+        """Refuse a column that holds a few texts among many numbers: the texts are most likely mistakes."""
         texts = is_text[codes]
         n_numbers, n_texts = int((~np.isnan(value[codes])).sum()), int(texts.sum())
         many = n_numbers > n_texts and np.count_nonzero(~np.isnan(value)) > FEW_NUMBERS
@@ -86,7 +86,7 @@ class CellColumn:
 
     def _refuse_text(self, line: int) -> None:
         self.source.refuse(
-            "this is not a number, though most of the column is; correct it, leave it empty, "
+            "this is not a number, but most of the column is; correct the cell, leave it empty, "
             "or read the column as categories (--categorical)",
             line=line,
             column=self.name,
@@ -105,14 +105,14 @@ class CellColumn:
 
 
 def _number(text: str, decimal_comma: bool = False) -> float | None:
-    """The number a cell stands for, NaN if it is missing, None if it is a text.
+    """A cell as a number: NaN if it is missing, None if it is a text.
 
     >>> _number("1.5"), _number("1,5", decimal_comma=True), _number("1_5"), _number("NA")
     (1.5, 1.5, None, nan)
     """
     if text in MISSING:
         return np.nan
-    if "_" in text or not text.isascii():  # Python would take 1_000 and digits of other scripts
+    if "_" in text or not text.isascii():  # float() accepts 1_000 and digits of other scripts
         return None
     try:
         return float(text)

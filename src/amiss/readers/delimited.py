@@ -1,18 +1,21 @@
-"""CSV and TSV files with a line of column names."""
+"""CSV and TSV files whose first line names the columns."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
 
 from amiss.data.table import Table
 from amiss.readers.cells import CellColumn
+from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
+from amiss.wording import count
 
 CHUNK_ROWS = 4096
 
@@ -20,7 +23,7 @@ NumberedRow = tuple[int, list[str]]
 
 
 def read_delimited(source: Source, selection: Selection, delimiter: str | None = None) -> Part:
-    """Rows of cells separated by ``delimiter``; None is a comma, semicolon or tab, as the names show."""
+    """The selected columns of one file; without a ``delimiter``, the one that is most common in the first line."""
     delimiter, rows = _rows(source, delimiter)
     first, names = next(rows)
     header = [name.strip() for name in names]
@@ -40,9 +43,7 @@ def read_delimited(source: Source, selection: Selection, delimiter: str | None =
     ids: list[str] = []
     pictures: list[str] = []
     while chunk := list(islice(rows, CHUNK_ROWS)):
-        for line, row in chunk:
-            if len(row) != len(header):
-                source.refuse(f"{len(row)} cells where {len(header)} columns are named", line=line)
+        _refuse_other_widths(chunk, len(header), source)
         numbers = [line for line, _ in chunk]
         cells = list(zip(*(row for _, row in chunk), strict=True))
         for column, position in zip(columns, roles.kept, strict=True):
@@ -70,8 +71,12 @@ def read_delimited(source: Source, selection: Selection, delimiter: str | None =
     )
 
 
+CSV = Format("csv", (".csv", ".txt"), "cells separated by commas, semicolons, tabs or bars", read_delimited)
+TSV = Format("tsv", (".tsv", ".tab"), "cells separated by tabs", partial(read_delimited, delimiter="\t"))
+
+
 def _rows(source: Source, delimiter: str | None) -> tuple[str, Iterator[NumberedRow]]:
-    """The delimiter, and the rows that are not blank, each with the number of its last line."""
+    """The delimiter, and all rows that are not blank, each with the number of its last line."""
     lines = source.lines()
     blank = 0
     for first in lines:
@@ -91,7 +96,13 @@ def _parsed(source: Source, lines: Iterator[str], delimiter: str, blank: int) ->
             if row:
                 yield reader.line_num + blank, row
     except csv.Error:
-        source.refuse("a quote is not closed or stands in the wrong place", line=reader.line_num + blank)
+        source.refuse("a quote is not closed or is in the wrong place", line=reader.line_num + blank)
+
+
+def _refuse_other_widths(rows: list[NumberedRow], width: int, source: Source) -> None:
+    for line, row in rows:
+        if len(row) != width:
+            source.refuse(f"the row has {count(len(row), 'cell')}, but {width} columns are named", line=line)
 
 
 def _check_header(header: list[str], source: Source, line: int) -> None:
@@ -100,10 +111,10 @@ def _check_header(header: list[str], source: Source, line: int) -> None:
         source.refuse(f"column {unnamed[0]} has no name; the first line must name the columns", line=line)
     numbers = [_as_number(name) for name in header]
     if any(number is not None and not number.is_integer() for number in numbers):
-        source.refuse("the first line must name the columns, and it holds numbers", line=line)
+        source.refuse("the first line must name the columns, but it holds numbers", line=line)
     counting = numbers in ([float(n) for n in range(len(header))], [n + 1.0 for n in range(len(header))])
     if all(number is not None for number in numbers) and not counting:
-        source.refuse("the first line must name the columns, and it holds only numbers", line=line)
+        source.refuse("the first line must name the columns, but it holds only numbers", line=line)
 
 
 def _as_number(name: str) -> float | None:

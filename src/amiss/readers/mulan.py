@@ -1,4 +1,4 @@
-"""Mulan's XML: the names of the label attributes that go with an ARFF file."""
+"""Mulan's XML files, which name the attributes of an ARFF file that are labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from amiss.readers.source import Source
 
 
 def label_names(source: Source) -> list[str]:
-    """Names of all labels, nested ones included, in the order of the file."""
+    """The names of all labels, including nested ones, in the order of the file."""
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import fromstring
 
@@ -20,9 +20,9 @@ def label_names(source: Source) -> list[str]:
         source.refuse(f"this is not well-formed XML (character {column + 1})", line=line)
     except DefusedXmlException:
         line = content[: max(content.upper().find(b"<!DOCTYPE"), 0)].count(b"\n") + 1
-        source.refuse("the XML has a DTD, which is not read for safety; remove it", line=line)
+        source.refuse("the XML has a DTD, which is refused for safety; remove it", line=line)
     except (LookupError, ValueError):
-        source.refuse("the XML's encoding is not one that can be read; save it as UTF-8", line=1)
+        source.refuse("the encoding of the XML is not supported; save it as UTF-8", line=1)
     labels = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = [element.get("name") for element in labels]
     found = [name for name in names if name is not None]

@@ -1,7 +1,7 @@
 """NumPy archives with ``X`` and ``Y``, and optionally ``input_names``, ``output_names``, ``ids``, ``pictures``.
 
-A sparse matrix M is stored as ``M_data``, ``M_indices``, ``M_indptr`` and ``M_shape`` (the
-arrays of its CSR form). Pickled objects are never loaded.
+A sparse matrix M is stored as the arrays of its CSR form: ``M_data``, ``M_indices``, ``M_indptr`` and
+``M_shape``. Pickled objects are never loaded.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Matrix, sparse_matrix
+from amiss.arrays import Matrix, checked_csr_array
 from amiss.data.table import Table
+from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
-from amiss.readers.source import TRAP, Source, unpacks_to_too_much
+from amiss.readers.source import BOMB, Source, is_decompression_bomb
 
 CSR_FIELDS = ("data", "indices", "indptr", "shape")
 KNOWN = {"X", "Y", *(f"{name}_{field}" for name in "XY" for field in CSR_FIELDS)}
@@ -32,20 +33,20 @@ NOT_OURS = (
 
 
 class _Bomb(Exception):
-    """An archive that unpacks to far more than it is."""
+    """The archive unpacks to far more than its size."""
 
 
 def read_npz(source: Source, selection: Selection) -> Part:
-    """The arrays of one archive; outputs are the columns of Y unless others are named."""
+    """The selected columns of one archive; by default, the outputs are the columns of Y."""
     if selection.id is not None or selection.pictures is not None or selection.categorical:
         source.refuse(
-            "npz files hold numbers, and their rows are named by an array `ids` and pictured by `pictures`; "
+            "an npz file has its ids and pictures in arrays called `ids` and `pictures`, and no categories; "
             "leave these options out"
         )
     arrays = _arrays(source)
     X, Y = _matrix(arrays, "X", source), _matrix(arrays, "Y", source)
     if X.shape[0] != Y.shape[0]:
-        source.refuse(f"X has {X.shape[0]} rows and Y has {Y.shape[0]}")
+        source.refuse(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}; they must be the same rows")
     names = _names(arrays, "input_names", "x", X.shape[1], source)
     known = _names(arrays, "output_names", "y", Y.shape[1], source)
     roles = selection.roles([*names, *known], source, known=known)
@@ -55,7 +56,7 @@ def read_npz(source: Source, selection: Selection) -> Part:
         both = np.hstack([X, Y])
     ids = arrays.get("ids")
     if ids is not None and ids.shape != (X.shape[0],):
-        source.refuse("ids must hold one entry a row")
+        source.refuse("ids must hold one entry per row")
     table = Table(both, (*names, *known)).select(roles.kept)
     row_ids = None if ids is None else [str(row_id) for row_id in ids]
     pictures = arrays.get("pictures")
@@ -63,34 +64,37 @@ def read_npz(source: Source, selection: Selection) -> Part:
         pictures.shape[:1] == X.shape[:1]
         and (pictures.ndim == 3 or (pictures.ndim == 4 and pictures.shape[3] in (3, 4)))
     ):
-        source.refuse("pictures must be an array of rows x height x width, or with 3 colours")
+        source.refuse("pictures must be an array of shape (rows, height, width) or (rows, height, width, 3 or 4)")
     return Part.of(source, table, roles, None, row_ids, pictures)
 
 
+NPZ = Format("npz", (".npz",), "a NumPy archive with arrays X and Y", read_npz)
+
+
 def _arrays(source: Source) -> dict[str, Any]:
-    """The arrays of the archive, by name; none is read before its size is known to be what the file holds."""
+    """The arrays of the archive, by name. Sizes are checked before any array is read."""
     content = io.BytesIO(source.bytes())
     try:
         with zipfile.ZipFile(content) as archive:
             known = [member for member in archive.infolist() if member.filename.removesuffix(".npy") in KNOWN]
             size, packed = (sum(getattr(each, of) for each in known) for of in ("file_size", "compress_size"))
-            if unpacks_to_too_much(size, packed):
+            if is_decompression_bomb(size, packed):
                 raise _Bomb
             return {member.filename.removesuffix(".npy"): _array(archive, member) for member in known}
     except _Bomb:
-        source.refuse(TRAP)
+        source.refuse(BOMB)
     except NOT_OURS:
-        source.refuse("this is not an npz file of plain arrays; write it with numpy.savez(X=…, Y=…)")
+        source.refuse("this is not an npz file of plain arrays; write it with numpy.savez(file, X=…, Y=…)")
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
-    """One array; its header may not promise more than the member holds."""
+    """One array; its header must not announce more data than there is."""
     with archive.open(member) as stream:
         version = np.lib.format.read_magic(stream)
         read_header = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}[version[0]]
         shape, _, dtype = read_header(stream)
         if math.prod(shape) * dtype.itemsize > member.file_size:
-            raise ValueError("the header promises more than there is")
+            raise ValueError("the header announces more data than there is")
     with archive.open(member) as stream:
         return np.lib.format.read_array(stream, allow_pickle=False)
 
@@ -102,12 +106,12 @@ def _matrix(arrays: dict[str, Any], name: str, source: Source) -> Matrix:
             source.refuse(f"{name} must be a matrix of numbers")
         return np.asarray(matrix, dtype=np.float64)
     if not all(f"{name}_{field}" in arrays for field in CSR_FIELDS):
-        source.refuse(f"there is no array {name}; write the file with numpy.savez(X=…, Y=…)")
+        source.refuse(f"there is no array {name}; write the file with numpy.savez(file, X=…, Y=…)")
     data, indices, indptr, shape = (arrays[f"{name}_{field}"] for field in CSR_FIELDS)
     try:
-        matrix = sparse_matrix(data.astype(float), indices, indptr, tuple(map(int, shape)))
+        matrix = checked_csr_array(data.astype(float), indices, indptr, tuple(map(int, shape)))
     except (ValueError, TypeError, IndexError):
-        source.refuse(f"{name}_data, {name}_indices, {name}_indptr and {name}_shape do not make a CSR matrix")
+        source.refuse(f"{name}_data, {name}_indices, {name}_indptr and {name}_shape do not form a CSR matrix")
     matrix.sum_duplicates()
     return matrix
 
@@ -117,5 +121,5 @@ def _names(arrays: dict[str, Any], field: str, prefix: str, count: int, source: 
         return [f"{prefix}{position}" for position in range(count)]
     names = [str(name) for name in np.ravel(arrays[field])]
     if len(names) != count:
-        source.refuse(f"{field} has {len(names)} names for {count} columns")
+        source.refuse(f"{field} has {len(names)} names, but there are {count} columns")
     return names

@@ -1,4 +1,4 @@
-"""What one file gives, and how the rows of several files are joined."""
+"""What is read from one file, and how the rows of several files become one dataset."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Rows
-from amiss.data.alignment import differences
+from amiss.data.alignment import missing_and_extra
 from amiss.data.dataset import Dataset
 from amiss.data.table import Origin, Table
 from amiss.data.validation import as_inputs, as_outputs
-from amiss.errors import DataError, listed, shown
+from amiss.errors import DataError, quoted, quoted_list
 from amiss.readers.select import Roles
 from amiss.readers.source import Source
 
 
 @dataclass(frozen=True)
 class Part:
-    """The kept columns of one file, the names of its outputs, its ids.
+    """The selected columns of one file, with the names of its outputs, and its ids and pictures.
 
-    In an ``open_ended`` format (svmlight) a column that is not mentioned is all zeros.
+    If it ``may_omit_columns`` (svmlight), a column that it does not mention is zero in all of its rows.
     """
 
     source: Source
@@ -31,7 +31,7 @@ class Part:
     outputs: frozenset[str]
     ids: list[str] | None = None
     pictures: Sequence[Any] | None = None
-    open_ended: bool = False
+    may_omit_columns: bool = False
 
     @classmethod
     def of(
@@ -43,7 +43,7 @@ class Part:
         ids: list[str] | None = None,
         pictures: Sequence[Any] | None = None,
     ) -> Part:
-        """``lines`` are the rows' line numbers; None for files that have no lines."""
+        """``lines`` are the line numbers of the rows; None for files without lines."""
         if len(table) == 0:
             source.refuse("there are column names but no rows")
         numbers, unit = (np.arange(1, len(table) + 1), "row") if lines is None else (lines, "line")
@@ -51,10 +51,10 @@ class Part:
         return cls(source, replace(table, origin=origin), roles.outputs, ids, pictures)
 
 
-def joined(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]] | None = None) -> Dataset:
-    """One dataset from the rows of all parts, columns matched by name.
+def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]] | None = None) -> Dataset:
+    """One dataset from the rows of all parts, whose columns are matched by name.
 
-    ``like`` are inputs and outputs that open-ended parts have too, where they do not mention them.
+    ``like`` are inputs and outputs of another table. Parts that may omit columns get those they do not mention.
     """
     names, outputs = _all_columns(parts, *(like or ((), ())))
     parts = [_aligned(part, names, outputs, parts[0]) for part in parts]
@@ -67,21 +67,21 @@ def joined(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]] | No
     else:
         values = np.vstack(matrices)
     table = Table(values, names, levels, _joined_origins(parts))
-    inside = [column for column, name in enumerate(names) if name not in outputs]
-    outside = [column for column, name in enumerate(names) if name in outputs]
+    input_columns = [column for column, name in enumerate(names) if name not in outputs]
+    output_columns = [column for column, name in enumerate(names) if name in outputs]
     ids = None
     if parts[0].ids is not None:
         ids = tuple(row_id for part in parts for row_id in part.ids or [])
     pictures = None
     if all(part.pictures is not None for part in parts):
         pictures = tuple(picture for part in parts if part.pictures is not None for picture in part.pictures)
-    return Dataset(as_inputs(table.select(inside)), as_outputs(table.select(outside)), ids, pictures)
+    return Dataset(as_inputs(table.select(input_columns)), as_outputs(table.select(output_columns)), ids, pictures)
 
 
 def _all_columns(
     parts: Sequence[Part], more_inputs: Sequence[str], more_outputs: Sequence[str]
 ) -> tuple[tuple[str, ...], frozenset[str]]:
-    if not all(part.open_ended for part in parts):
+    if not all(part.may_omit_columns for part in parts):
         return parts[0].table.names, parts[0].outputs
     outputs = frozenset(more_outputs).union(*(part.outputs for part in parts))
     mentioned = (name for part in parts for name in part.table.names)
@@ -90,32 +90,29 @@ def _all_columns(
 
 def _aligned(part: Part, names: tuple[str, ...], outputs: frozenset[str], first: Part) -> Part:
     table = part.table
-    if part.open_ended:
-        missing, _ = differences(table.names, names)
+    if part.may_omit_columns:
+        missing, _ = missing_and_extra(table.names, names)
         empty = sparse.csr_array((len(table), len(missing)))
         wider = sparse.csr_array(sparse.hstack([sparse.csr_array(table.values), empty], format="csr"))
         table = replace(table, values=wider, names=table.names + tuple(missing))
-    missing, extra = differences(table.names, names)
+    missing, extra = missing_and_extra(table.names, names)
     if missing:
-        part.source.refuse(f"column {listed(missing)} of {first.source.name} is missing here")
+        part.source.refuse(f"column {quoted_list(missing)} of {first.source.name} is missing here")
     if extra:
-        part.source.refuse(f"column {listed(extra)} is not in {first.source.name}")
-    if table.names != names:
-        position = {name: column for column, name in enumerate(table.names)}
-        table = table.select([position[name] for name in names])
-    return replace(part, table=table, outputs=outputs)
+        part.source.refuse(f"column {quoted_list(extra)} is not in {first.source.name}")
+    return replace(part, table=table.select_named(names), outputs=outputs)
 
 
 def _common_levels(parts: Sequence[Part]) -> dict[int, tuple[str, ...]]:
-    """Levels of the joined table: the first file's if all agree, else all of them, sorted."""
+    """The levels of each categorical column: those of the first file if all agree, otherwise all, sorted."""
     levels: dict[int, tuple[str, ...]] = {}
     for column in sorted({column for part in parts for column in part.table.levels}):
         name = parts[0].table.names[column]
         for part in parts:
             if column not in part.table.levels and not np.isnan(part.table.column(column)).all():
                 raise DataError(
-                    f"{part.source.name}, column {shown(name)}: it holds numbers here and texts in "
-                    "another file; make them alike, or read it as categories (--categorical)"
+                    f"{part.source.name}, column {quoted(name)}: it holds numbers here and texts in "
+                    "another file; use one kind in all files, or read it as categories (--categorical)"
                 )
         found = [part.table.levels[column] for part in parts if column in part.table.levels]
         same = all(each == found[0] for each in found)

@@ -1,7 +1,7 @@
-"""Which columns are outputs, which is the id, which are dropped.
+"""Which columns are outputs, which one is the id, and which are dropped.
 
-Outputs are named by a Mulan XML file, by names or globs (``tag_*``) separated by commas, or by
-place (``last:14``, ``first:3``).
+Outputs are selected by a Mulan XML file, by names or globs (``tag_*``) separated by commas, or by
+position (``last:14``, ``first:3``).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from amiss.data.alignment import differences
-from amiss.errors import DataError, listed, refuse_duplicates, shown
+from amiss.data.alignment import missing_and_extra
+from amiss.errors import DataError, quoted, quoted_list, refuse_duplicates
 from amiss.readers.mulan import label_names
 from amiss.readers.source import Source
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of one file are, by position; dropped ones are in neither."""
+    """The roles of one file's columns, by position; ``outputs`` are names."""
 
     kept: list[int]
     outputs: frozenset[str]
@@ -29,15 +29,19 @@ class Roles:
 
 @dataclass(frozen=True)
 class Selection:
-    """What the user asked for, before any file is open."""
+    """What the user asked for, before any file is opened.
+
+    With ``strict``, names may be patterns and must exist. Otherwise they are the exact names of a fit, and the
+    columns are compared with them later. Columns of ``may_drop`` need not exist.
+    """
 
     outputs: tuple[str, ...] | None
     id: str | None = None
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     pictures: str | None = None
-    may_drop: tuple[str, ...] = ()  # need not be there
-    strict: bool = True  # whether names may be patterns and must be there, or are those of a fit, compared later
+    may_drop: tuple[str, ...] = ()
+    strict: bool = True
 
     @classmethod
     def of(
@@ -55,20 +59,20 @@ class Selection:
     def roles(
         self, names: Sequence[str], source: Source, known: Sequence[str] | None = None, line: int | None = None
     ) -> Roles:
-        """The role of every column of a file; ``known`` are outputs the format itself marks."""
+        """The roles of a file's columns; ``known`` are outputs that the file itself marks."""
         where = source.name if line is None else f"{source.name}, line {line}"
         refuse_duplicates(names, where=f"{where}: ")
         aside = {"be the id": self.id, "name pictures": self.pictures}
         for purpose, column in aside.items():
             if column is not None and column not in set(names):
-                without = "" if self.strict else "; say --id '' if the rows have none"
+                without = "" if self.strict else "; pass --id '' if the rows have no id"
                 source.refuse(
-                    f"there is no column {shown(column)} to {purpose}; {_nearest(column, names)}{without}"
+                    f"there is no column {quoted(column)} to {purpose}; {_nearest(column, names)}{without}"
                 )
-        dropped = {name for item in self.drop for name in chosen(item, names, source.name)}
+        dropped = {name for item in self.drop for name in matching_columns(item, names, source.name)}
         dropped |= {name for item in self.may_drop for name in _matching(item, names)}
         for item in self.categorical if self.strict else ():
-            chosen(item, names, source.name)
+            matching_columns(item, names, source.name)
         gone = dropped | {column for column in aside.values() if column is not None}
         left = [name for name in names if name not in gone]
         if self.outputs is not None:
@@ -81,7 +85,7 @@ class Selection:
                 "(--outputs last:14) or give a Mulan XML file"
             )
         if not outputs:
-            source.refuse("there is no output column left")
+            source.refuse("there is no output column left; drop fewer columns")
         if len(outputs) == len(left):
             source.refuse("every column is an output; at least one must be an input")
         return Roles(
@@ -97,20 +101,20 @@ class Selection:
         return {name for item in self.outputs or () for name in _outputs(item, names, source)}
 
     def is_categorical(self, name: str) -> bool:
-        if not self.strict:  # names of the fit, not patterns
+        if not self.strict:
             return name in self.categorical
         return any(name in _matching(item, [name]) for item in self.categorical)
 
 
-def chosen(item: str, names: Sequence[str], where: str) -> list[str]:
-    """The names that ``item`` means: itself, or what its globs, separated by commas, match."""
+def matching_columns(item: str, names: Sequence[str], where: str) -> list[str]:
+    """The names that ``item`` selects: a name, or globs separated by commas; ``where`` begins the message."""
     if item in set(names):
         return [item]
     found: list[str] = []
     for pattern in filter(None, map(str.strip, item.split(","))):
         matching = _matching(pattern, names)
         if not matching:
-            raise DataError(f"{where}: no column is named or matches {shown(pattern)}; {_nearest(pattern, names)}")
+            raise DataError(f"{where}: no column matches {quoted(pattern)}; {_nearest(pattern, names)}")
         found += matching
     return found
 
@@ -122,28 +126,28 @@ def _matching(item: str, names: Sequence[str]) -> list[str]:
 
 
 def _nearest(wanted: str, names: Sequence[str]) -> str:
-    """A hint that shows only names like the one asked for (a first line may turn out to be data)."""
+    """A hint with similar names only, because the first line of a file may hold data instead of names."""
     close = get_close_matches(wanted, names, n=3, cutoff=0.6)
     close = close or [name for name in names if name.lower().startswith(wanted.lower().rstrip("*"))][:3]
-    return f"did you mean {listed(close)}?" if close else f"there are {len(names)} columns"
+    return f"did you mean {quoted_list(close)}?" if close else f"there are {len(names)} columns"
 
 
 def _outputs(item: str, names: list[str], source: Source) -> list[str]:
     if item not in names and item.lower().endswith(".xml"):
         labels = label_names(Source(item))
-        missing, _ = differences(names, labels)
+        missing, _ = missing_and_extra(names, labels)
         if missing:
-            source.refuse(f"label {listed(missing)} of {item} is not among its columns")
+            source.refuse(f"label {quoted_list(missing)} of {item} is not among its columns")
         return labels
     place, _, count = item.partition(":")
     if item not in names and place in ("first", "last") and count:
-        return _by_place(place, count, names, source)
-    return chosen(item, names, source.name)
+        return _by_position(place, count, names, source)
+    return matching_columns(item, names, source.name)
 
 
-def _by_place(place: str, count: str, names: list[str], source: Source) -> list[str]:
+def _by_position(place: str, count: str, names: list[str], source: Source) -> list[str]:
     if not count.isdecimal() or int(count) == 0:
-        raise DataError(f"outputs {shown(place + ':' + count)}: give a number of columns, as in last:14")
+        raise DataError(f"outputs {quoted(place + ':' + count)}: give a number of columns, as in last:14")
     if int(count) >= len(names):
         source.refuse(f"there are {len(names)} columns, so {place}:{count} leaves no input")
     return names[: int(count)] if place == "first" else names[-int(count) :]

@@ -1,34 +1,32 @@
 """Multi-label svmlight: ``3,7 12:0.5 40:1``, labels first, then numbered inputs.
 
-A line may have no labels. Inputs are numbered from 1, or from 0 if a 0 occurs; a first line of
-three whole numbers (rows, inputs, labels, as the extreme classification repository writes it)
-says that they are numbered from 0.
+A line may have no labels. Inputs are numbered from 1, or from 0 if the number 0 occurs. They are also
+numbered from 0 if the first line holds three integers (rows, inputs and labels), as files of the extreme
+classification repository do.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
 from amiss.data.table import Table
+from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
 
-MOST_INPUTS = 2_000_000  # a slip in a number would otherwise ask for all memory
-
-MOST_CELLS = 200_000_000  # of outputs, which are kept dense
-
+MOST_INPUTS = 2_000_000  # otherwise one mistyped number could take all memory
+MOST_CELLS = 200_000_000  # of outputs, which are stored dense
 SHAPE = re.compile(r"\s*\d+\s+\d+\s+\d+\s*$")
 
 
 def read_svmlight(source: Source, selection: Selection) -> Part:
-    """Sparse inputs named x1, x2, … by their numbers, and one output a label."""
+    """Sparse inputs called x1, x2, … after their numbers, and one output per label."""
     if selection.id is not None or selection.pictures is not None or selection.categorical:
-        source.refuse("svmlight files have neither ids nor pictures nor categories; leave these options out")
+        source.refuse("svmlight files have no ids, pictures or categories; leave these options out")
     labels, lines, X, first = _parsed(source)
     names = [f"x{position}" for position in range(first, first + X.shape[1])]
     distinct = sorted({label for row in labels for label in row}, key=_natural)
@@ -38,16 +36,26 @@ def read_svmlight(source: Source, selection: Selection) -> Part:
     marks = [(row, place[label]) for row, found in enumerate(labels) for label in found]
     row_of, column_of = zip(*marks, strict=True) if marks else ((), ())
     if selection.outputs is None and len(lines) * len(distinct) > MOST_CELLS:
-        source.refuse(f"there are {len(distinct)} labels in {len(lines)} rows; choose some by --outputs")
+        source.refuse(
+            f"there are {len(distinct)} labels in {len(lines)} rows, which is too many; choose some with --outputs"
+        )
     Y = sparse.csr_array((np.ones(len(marks)), (row_of, column_of)), shape=(len(lines), len(distinct)))
     roles = selection.roles([*names, *known], source, known=known)
     table = Table(sparse.csr_array(sparse.hstack([X, Y], format="csr")), (*names, *known))
-    part = Part.of(source, table.select(roles.kept), roles, np.array(lines))
-    return replace(part, open_ended=True)
+    return Part.of(source, table.select(roles.kept), roles, np.array(lines))
+
+
+SVMLIGHT = Format(
+    "svmlight",
+    (".svm", ".svmlight", ".libsvm"),
+    "sparse rows of labels and numbered inputs",
+    read_svmlight,
+    may_omit_columns=True,
+)
 
 
 def _parsed(source: Source) -> tuple[list[set[str]], list[int], sparse.csr_array, int]:
-    """Labels and line of each row, the inputs, and the number of the first input."""
+    """The labels and the line of each row, the inputs, and the number of the first input."""
     starts, columns = [0], list[int]()
     data: list[float] = []
     labels: list[set[str]] = []
@@ -84,14 +92,14 @@ def _add_pair(word: str, columns: list[int], data: list[float], source: Source, 
         if not position.isdecimal() or "_" in cell:
             raise ValueError
     except ValueError:
-        source.refuse("inputs are written as number:value, as in 12:0.5", line=line)
+        source.refuse("inputs must be written as number:value, as in 12:0.5", line=line)
     if column > MOST_INPUTS:
-        source.refuse(f"inputs are numbered up to {MOST_INPUTS} at most; this number is larger", line=line)
+        source.refuse(f"the number of an input is too large; at most {MOST_INPUTS} is supported", line=line)
     columns.append(column)
     data.append(value)
 
 
 def _natural(label: str) -> tuple[int, int, str]:
-    """Numbers in the order of numbers, however long, then texts."""
+    """A sort key: first numbers of any length, by value, then texts."""
     digits = label.lstrip("0")
     return (0, len(digits), digits + label) if label.isdecimal() else (1, 0, label)

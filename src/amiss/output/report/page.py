@@ -19,10 +19,10 @@ from markupsafe import Markup
 from sklearn.utils.validation import check_is_fitted
 
 from amiss import __version__
-from amiss.data.alignment import matched, refuse_unequal_lengths
+from amiss.data.alignment import aligned_columns, refuse_unequal_lengths
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.errors import DataError
-from amiss.files import whole_or_nothing
+from amiss.files import atomic_write
 from amiss.output.report.payload import DETAILED_ROWS, Material, payload
 from amiss.output.report.pictures import Picture, check_pictures, why_unseen
 from amiss.output.summary import overview
@@ -58,7 +58,7 @@ def write_report(
     n_details : how many of the most unusual rows carry an explanation
     """
     content = page(material(detector, X, Y, ids, pictures, n_details), title)
-    with whole_or_nothing(Path(path)) as stream:
+    with atomic_write(Path(path)) as stream:
         stream.write(content.encode("utf-8", errors="replace"))
 
 
@@ -72,8 +72,8 @@ def material(
 ) -> Material:
     """What a report is made from, checked."""
     check_is_fitted(detector)
-    inputs = matched(as_inputs(X), detector.input_names_, "x")
-    outputs = matched(as_outputs(Y, detector.output_names_), detector.output_names_, "y")
+    inputs = aligned_columns(as_inputs(X), detector.input_names_, "x")
+    outputs = aligned_columns(as_outputs(Y, detector.output_names_), detector.output_names_, "y")
     refuse_unequal_lengths(inputs, outputs)
     detector.explain_rows([])  # a model that was saved without its rows refuses
     n_rows = len(detector.decision_scores_)

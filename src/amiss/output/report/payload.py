@@ -20,7 +20,7 @@ from amiss.output.ranking import flagged_suspects
 from amiss.output.report.inputs import LONGEST_VALUE, InputComparison, Usual
 from amiss.output.report.measures import calibration, histogram, most_connected, probability_of_one, suspicions
 from amiss.output.report.pictures import Picture, data_uris
-from amiss.wording import called, printable
+from amiss.wording import printable, row_name
 
 if TYPE_CHECKING:
     from amiss.detector import MCODE
@@ -145,7 +145,7 @@ class _Teller:
         ids = self.material.ids
         explanation = replace(
             explanation,
-            label=called(explanation.row, ids),
+            label=row_name(explanation.row, ids),
             values=self.material.X.texts(explanation.row, self._named_inputs(explanation)),
         )
         near = explanation.neighbors
