@@ -23,7 +23,7 @@ from amiss.data.fingerprints import contents
 from amiss.data.table import Table
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.decisions.thresholds import rounded_share
-from amiss.encoding.encoder import identifiers
+from amiss.encoding.identifiers import identifier_columns
 from amiss.evaluation.inject import inject
 from amiss.evaluation.metrics import atpar, tpar
 from amiss.scoring.rules import SCORES, Score
@@ -155,7 +155,7 @@ class _Trial:
     """Some rows, of which some outputs are flipped."""
 
     def __init__(self, detector: MCODE, inputs: Table, outputs: Table, others: dict[str, Ranker]) -> None:
-        gone = identifiers(inputs)  # a text in most of the rows drawn, if not in most of the table
+        gone = identifier_columns(inputs)  # a text in most of the rows drawn, if not in most of the table
         self.inputs = inputs.select([column for column in range(inputs.shape[1]) if column not in gone])
         seen = np.flatnonzero(~np.isnan(np.asarray(outputs.values)).all(axis=0))
         self.outputs = outputs.select(seen.tolist())

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from amiss.arrays import Floats, Matrix, sparse_matrix
 from amiss.decisions.calibration import Calibration, ErrorLevels
-from amiss.encoding.encoder import Encoding, count_encoded
+from amiss.encoding.encoder import Encoding
+from amiss.encoding.expansion import count_encoded
 from amiss.encoding.ranks import Ranks
 from amiss.errors import DataError
 from amiss.evaluation.choice import Choice
