@@ -28,7 +28,7 @@ from amiss.decisions.thresholds import (
     threshold_for_new,
     threshold_for_share,
 )
-from amiss.encoding.encoder import Encoding, Scaling
+from amiss.encoding.encoder import Encoder
 from amiss.errors import DataError, listed
 from amiss.evaluation.choice import Choice, choose_score
 from amiss.explanations.explainer import Explainer, Trained
@@ -95,7 +95,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     base_estimator : classifier with ``predict_proba``, default=None
         Takes the place of the logistic models.
     scaling : {"rank", "block", "none", "standard", "maxabs", "log-unit"}, default="rank"
-        How inputs are scaled (:mod:`amiss.encoding.encoder`); outputs always stay 0 and 1.
+        How inputs are scaled (:mod:`amiss.encoding.scalings`); outputs always stay 0 and 1.
     exclude : sequence of output names or numbers, or float, default=None
         Outputs left out of the score; a float leaves out those whose skill is below it. They
         still serve as parents of the others.
@@ -161,7 +161,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         parent_penalty: float = 4.0,
         cv: int = 5,
         base_estimator: Any = None,
-        scaling: Scaling = "rank",
+        scaling: str = "rank",
         exclude: Sequence[str | int] | float | None = None,
         contamination: float | Literal["auto"] = 0.01,
         fdr: float | None = None,
@@ -399,7 +399,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def _encoded(self, inputs: Table, outputs: Table, rows: Sequence[int]) -> tuple[Matrix, Floats]:
         some = np.asarray(rows, dtype=np.intp)
-        encoding: Encoding = self._encoding
+        encoding: Encoder = self._encoding
         return encoding.transform(inputs.take(some)), np.asarray(outputs.values)[some]
 
     def explain_rows(self, rows: Sequence[int]) -> Iterator[Explanation]:
@@ -612,7 +612,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         return [_row_number(row, len(self.decision_scores_), "the fit had") for row in rows]
 
     def _explainer(self) -> Explainer:
-        encoding: Encoding = self._encoding
+        encoding: Encoder = self._encoding
         return Explainer(
             scorer=self._scorer,
             input_names=self.input_names_,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_random_state
 
 from amiss.decisions.thresholds import AUTO_LEVEL
-from amiss.encoding.encoder import SCALINGS
+from amiss.encoding.scalings import SCALINGS
 from amiss.errors import DataError, shown
 from amiss.scoring.rules import SCORES
 from amiss.scoring.weights import WEIGHTINGS
@@ -26,7 +26,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "weighting": WEIGHTINGS,
     "neighbor_space": ("joint", "inputs"),
     "neighbor_search": ("auto", "exact", "approximate"),
-    "scaling": SCALINGS,
+    "scaling": tuple(SCALINGS),
 }
 
 

@@ -9,13 +9,14 @@ import numpy as np
 from amiss.arrays import Floats
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.detector import MCODE
-from amiss.encoding.encoder import Scaling, fit_encoding
+from amiss.encoding.encoder import fit_encoder
 from amiss.encoding.joint import joint
+from amiss.encoding.scalings import scaling_named
 from amiss.models.missing import Expectations, base_rates
 from amiss.scoring.neighbors import NearestRows, Neighbors
 
 
-def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "rank") -> Floats:
+def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: str = "rank") -> Floats:
     """Local outlier factor of each row in the space of inputs and outputs; higher is more unusual.
 
     >>> rng = np.random.default_rng(0)
@@ -25,7 +26,7 @@ def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: Scaling = "rank") -> Fl
     3
     """
     inputs, outputs = as_inputs(X), np.asarray(as_outputs(Y).values)
-    design = fit_encoding(inputs, scaling).transform(inputs)
+    design = fit_encoder(inputs, scaling_named(scaling)).transform(inputs)
     nearest = NearestRows(joint(design, Expectations(base_rates(outputs)).filled(design, outputs)))
     return local_outlier_factor(nearest, nearest.find(n_neighbors, n_jobs=-1))
 

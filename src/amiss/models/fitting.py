@@ -11,7 +11,8 @@ from amiss import progress
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.data.fingerprints import Fingerprints, contents
 from amiss.data.table import Table
-from amiss.encoding.encoder import Encoding, fit_encoding
+from amiss.encoding.encoder import Encoder, fit_encoder
+from amiss.encoding.scalings import scaling_named
 from amiss.models.classifiers import fit_classifiers
 from amiss.models.conditional import Fit
 from amiss.models.folds import Folds, averaged_over_copies, stratified_folds
@@ -38,7 +39,7 @@ class Evidence:
     order: Rows
     content: Fingerprints
     seed: int
-    encoding: Encoding
+    encoding: Encoder
     design: Matrix
     Y: Floats
     expectations: Expectations
@@ -56,7 +57,7 @@ def gather(detector: MCODE, inputs: Table, outputs: Table, *, part: bool = False
     order = np.argsort(content, kind="stable")
     inputs, outputs, content = inputs.take(order), outputs.take(order), content[order]
 
-    encoding = fit_encoding(inputs, detector.scaling, part=part)
+    encoding = fit_encoder(inputs, scaling_named(detector.scaling), part=part)
     design, Y = encoding.transform(inputs), np.asarray(outputs.values)
     fit, expectations = _fit_models(detector, design, Y, outputs.names, _folds(detector, Y))
     if fit.out_of_fold is not None:

@@ -28,7 +28,7 @@ from amiss.decisions.thresholds import (
     threshold_for_new,
     threshold_for_share,
 )
-from amiss.encoding.encoder import Encoding
+from amiss.encoding.encoder import Encoder
 from amiss.errors import DataError
 from amiss.explanations.explainer import Trained
 from amiss.models.projection import rho
@@ -88,7 +88,7 @@ class Judge:
     """
 
     scorer: Scorer
-    encoding: Encoding
+    encoding: Encoder
     seed: int
     content: Fingerprints | None
     traces: Mask | None

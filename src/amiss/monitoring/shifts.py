@@ -14,7 +14,7 @@ import numpy as np
 
 from amiss.arrays import Floats
 from amiss.data.table import Table
-from amiss.encoding.encoder import Encoding
+from amiss.encoding.encoder import Encoder
 from amiss.wording import first_few, percent, printable, six_digits
 
 CHANCE = 0.01  # of naming an input, among all of them, in a batch like the fit
@@ -45,7 +45,7 @@ class Shift:
         }
 
 
-def shifts(encoding: Encoding, table: Table, n_fitted: int) -> list[Shift]:
+def shifts(encoding: Encoder, table: Table, n_fitted: int) -> list[Shift]:
     """The inputs of ``table`` that are distributed otherwise than in the ``n_fitted`` rows of the fit."""
     if not encoding.ranks.counts.any():
         return []
@@ -76,7 +76,7 @@ def remarks(found: list[Shift]) -> list[str]:
     return [f"Inputs that are distributed otherwise than in the fit: {first_few([str(each) for each in found])}."]
 
 
-def _distances(encoding: Encoding, values: Floats) -> Floats:
+def _distances(encoding: Encoder, values: Floats) -> Floats:
     """The largest difference of the shares below a knot, of each encoded column; 0 if it has no knots."""
     ranks, ends = encoding.ranks, np.cumsum(encoding.ranks.counts)
     result = np.zeros(encoding.n_columns)
@@ -104,7 +104,7 @@ def _shares_upto(middle: Floats) -> Floats | None:
     return shares if whole else None
 
 
-def _usually_missing(encoding: Encoding) -> Floats:
+def _usually_missing(encoding: Encoder) -> Floats:
     """The share that was missing in the fit, of the inputs where any was: from the knots of their indicators."""
     ends = np.cumsum(encoding.ranks.counts)[encoding.n_columns - len(encoding.indicated) :]
     return 2 * (1 - encoding.ranks.rank[ends - 1])

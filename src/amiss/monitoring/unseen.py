@@ -13,7 +13,7 @@ from scipy import sparse
 
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.table import Table
-from amiss.encoding.encoder import Encoding
+from amiss.encoding.encoder import Encoder
 from amiss.wording import count, printable
 
 MOST_NAMED = 5
@@ -39,7 +39,7 @@ class Novelty:
         return f"Input {printable(self.column)}: {count(len(self.rows), 'value')} {said}."
 
 
-def novelties(encoding: Encoding, table: Table) -> list[Novelty]:
+def novelties(encoding: Encoder, table: Table) -> list[Novelty]:
     """What is new in ``table``, whose columns are those of the fit."""
     found = _new_levels(encoding, table) + _off_scale(encoding, table)
     found += _newly_missing(encoding, table) + _newly_present(encoding, table)
@@ -54,7 +54,7 @@ def remarks(found: list[Novelty]) -> list[str]:
     return said
 
 
-def familiar(encoding: Encoding, table: Table) -> Mask:
+def familiar(encoding: Encoder, table: Table) -> Mask:
     """Rows all of whose values lie among those of the fit: the encoding hides how far others are off."""
     values = table.values
     with np.errstate(over="ignore", invalid="ignore"):
@@ -71,7 +71,7 @@ def familiar(encoding: Encoding, table: Table) -> Mask:
     return result
 
 
-def _new_levels(encoding: Encoding, table: Table) -> list[Novelty]:
+def _new_levels(encoding: Encoder, table: Table) -> list[Novelty]:
     result = []
     for column, levels in table.levels.items():
         known = set(encoding.levels.get(column, ()))
@@ -83,7 +83,7 @@ def _new_levels(encoding: Encoding, table: Table) -> list[Novelty]:
     return result
 
 
-def _off_scale(encoding: Encoding, table: Table) -> list[Novelty]:
+def _off_scale(encoding: Encoder, table: Table) -> list[Novelty]:
     with np.errstate(over="ignore", invalid="ignore"):
         spread = encoding.high - encoding.low
         lowest, highest = encoding.low - spread, encoding.high + spread
@@ -106,7 +106,7 @@ def _suspicious(table: Table, lowest: Floats, highest: Floats) -> list[int]:
     return np.union1d(far, np.flatnonzero((lowest > 0) | (highest < 0))).tolist()
 
 
-def _newly_missing(encoding: Encoding, table: Table) -> list[Novelty]:
+def _newly_missing(encoding: Encoder, table: Table) -> list[Novelty]:
     values = table.values
     if sparse.issparse(values):
         gone = np.unique(values.indices[np.isnan(values.data)])
@@ -119,7 +119,7 @@ def _newly_missing(encoding: Encoding, table: Table) -> list[Novelty]:
     ]
 
 
-def _newly_present(encoding: Encoding, table: Table) -> list[Novelty]:
+def _newly_present(encoding: Encoder, table: Table) -> list[Novelty]:
     found = []
     for column in np.flatnonzero(np.isnan(encoding.low)).tolist():
         if column not in encoding.levels and column not in table.levels:

@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from amiss.arrays import Floats, Matrix, sparse_matrix
 from amiss.decisions.calibration import Calibration, ErrorLevels
-from amiss.encoding.encoder import Encoding
+from amiss.encoding.encoder import Encoder
 from amiss.encoding.expansion import count_encoded
 from amiss.encoding.ranks import Ranks
+from amiss.encoding.scalings import scaling_named
 from amiss.errors import DataError
 from amiss.evaluation.choice import Choice
 from amiss.models.conditional import FoldModels, LinearModel
@@ -161,7 +162,7 @@ def _reading(found: dict[str, Any]) -> dict[str, Any]:
     return {"id": found.get("id"), "drop": tuple(dropped)}
 
 
-def _restored_encoding(detector: MCODE, shelf: Shelf) -> Encoding:
+def _restored_encoding(detector: MCODE, shelf: Shelf) -> Encoder:
     names = detector.input_names_
     levels = {int(column): shelf.texts(found, 0) for column, found in shelf.value("levels", dict).items()}
     indicated = tuple(shelf.value("indicated", list))
@@ -174,14 +175,14 @@ def _restored_encoding(detector: MCODE, shelf: Shelf) -> Encoding:
     stored_sparse, ranks = shelf.value("sparse", bool), _restored_ranks(shelf, n_columns)
     if stored_sparse and ranks.counts.any():  # among mostly zeros nothing is ranked
         raise Unfit("ranks")
-    return Encoding(
+    return Encoder(
         names=names,
         levels=levels,
         means=shelf.cells("encoding.means", len(names)),
         low=shelf.cells("encoding.low", len(names), missing=True),
         high=shelf.cells("encoding.high", len(names), missing=True),
         indicated=indicated,
-        scaling=detector.scaling,
+        scaling=scaling_named(detector.scaling),
         stored_sparse=stored_sparse,
         counts=shelf.mask("encoding.counts", n_columns),
         unit=at_least(SMALLEST, shelf.cells("encoding.unit", n_columns)),

@@ -13,7 +13,7 @@ from scipy import sparse
 from amiss import __version__
 from amiss.arrays import Floats, Mask
 from amiss.data.fingerprints import Fingerprints
-from amiss.encoding.encoder import Encoding
+from amiss.encoding.encoder import Encoder
 from amiss.errors import DataError
 from amiss.evaluation.choice import Choice
 from amiss.models.conditional import LinearModel
@@ -65,7 +65,7 @@ def save(detector: MCODE, path: Path, rows: bool, reading: dict[str, Any] | None
 
 
 def _description(detector: MCODE, rows: bool, reading: dict[str, Any] | None) -> dict[str, Any]:
-    encoding: Encoding = detector._encoding
+    encoding: Encoder = detector._encoding
     read = reading or getattr(detector, "reading_", {})
     kept = {name: value for name, value in detector._fitted_by.items() if name not in OF_THE_MACHINE}
     parameters = kept | {"random_state": detector._seed}
@@ -101,7 +101,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _encoding_arrays(encoding: Encoding) -> store.Arrays:
+def _encoding_arrays(encoding: Encoder) -> store.Arrays:
     return {
         **{f"encoding.{name}": getattr(encoding, name) for name in ("means", "low", "high")},
         **{f"encoding.{name}": getattr(encoding, name) for name in ("counts", "unit", "centre", "scale")},
