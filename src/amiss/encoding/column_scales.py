@@ -29,7 +29,8 @@ class ColumnScales:
     """What a scaling has learned; each array is ``(n_columns,)``.
 
     Columns of ``counts`` become logarithms in rows of unit length, columns with ``ranks`` become
-    ranks, and then every column x becomes (x / unit - centre) * scale.
+    ranks, and then every column x becomes (x / unit - centre) * scale. A sparse matrix is not centred,
+    which would fill its zeros; the models' intercepts make up for it.
     """
 
     counts: Mask
@@ -53,7 +54,6 @@ class ColumnScales:
         """The scaled columns, ``(n_rows, n_columns)``, stored as ``columns`` are."""
         columns = log_unit_rows(columns, self.counts)
         if sparse.issparse(columns):
-            # No centring: it would fill the zeros, and the intercept takes it up anyway.
             shares = _divided(columns.data, self.unit[columns.indices])
             cells = (shares * self.scale[columns.indices], columns.indices, columns.indptr)
             scaled = sparse.csr_array(cells, shape=columns.shape)
@@ -72,11 +72,8 @@ def standardised(columns: Matrix, where: Mask) -> tuple[Floats, Floats, Floats]:
     >>> unit, scale
     (array([3., 5.]), array([3., 0.]))
     """
-    unit, centre, scale = (
-        np.where(where, largest_or_one(columns), 1.0),
-        np.zeros(len(where)),
-        np.ones(len(where)),
-    )
+    unit = np.where(where, largest_or_one(columns), 1.0)
+    centre, scale = np.zeros(len(where)), np.ones(len(where))
     if where.any():
         mean, deviation = moments(columns, unit)
         constant = deviation <= CONSTANT * np.maximum(np.abs(mean), 1e-300)

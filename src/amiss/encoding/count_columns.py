@@ -1,8 +1,7 @@
 """Columns of counts, such as how often each word occurs in a text.
 
-What matters in them is which counts are there at all, and hardly how large they are. They become
-logarithms, and each row is divided by its length over these columns, so that a long text weighs no
-more than a short one.
+One occurrence instead of none matters more than 101 instead of 100, so counts become logarithms. Each
+row is then divided by its length over these columns, so that a long text weighs no more than a short one.
 """
 
 from __future__ import annotations
