@@ -16,7 +16,8 @@ from scipy import sparse
 
 import amiss
 from amiss.arrays import Floats, Matrix
-from amiss.encoding.encoder import fit_encoding
+from amiss.encoding.encoder import fit_encoder
+from amiss.encoding.scalings import SCALINGS
 from amiss.models.conditional import Fit
 from amiss.models.folds import stratified_folds
 from amiss.models.logistic.blocks import SharedRows
@@ -42,7 +43,7 @@ def loaded(folder: Path, name: str) -> tuple[Matrix, Floats]:
     files = sorted((folder / name).glob("*.arff*"))
     labels = folder / name / f"{name}.xml"
     data = amiss.read(*files, outputs=labels, id="protein" if name == "genbase" else None)
-    return fit_encoding(data.X, "block").transform(data.X), np.asarray(data.Y.values)
+    return fit_encoder(data.X, SCALINGS.named("block")).transform(data.X), np.asarray(data.Y.values)
 
 
 def fit(X: Matrix, Y: Floats) -> Fit:

@@ -1,28 +1,24 @@
-"""Names that a user may write, each found in one place; from there on they are objects."""
+"""Registries: the names that a user may write, each found in one place; from there on they are objects.
+
+A registry knows where its entries are and imports one when it is first looked up, so that the command line
+can list all names at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, Protocol, TypeVar
+from importlib import import_module
+from typing import Any, Generic, TypeVar
 
-
-class Named(Protocol):
-    """Whatever a user can ask for by name."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def description(self) -> str: ...
-
-
-Entry = TypeVar("Entry", bound=Named)
+Entry = TypeVar("Entry")
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
-    """The entries of one parameter by name, in the order in which help texts list them.
+    """The choices of one parameter by name, in the order in which help texts list them.
 
-    >>> from amiss.scoring.weightings import WEIGHTINGS
+    ``entries`` maps a name to where its object or class is in ``package``, as in "rules.flip.Flip".
+
+    >>> from amiss.scoring.registry import WEIGHTINGS
     >>> list(WEIGHTINGS)
     ['sqrt', 'error', 'brier']
     >>> WEIGHTINGS.named("cubic")
@@ -30,22 +26,26 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     ValueError: weighting must be one of 'sqrt', 'error', 'brier'; got 'cubic'
     """
 
-    def __init__(self, parameter: str, *entries: Entry) -> None:
-        self.parameter = parameter
-        self._entries = {entry.name: entry for entry in entries}
+    def __init__(self, parameter: str, package: str, entries: Mapping[str, str]) -> None:
+        self.parameter, self._package, self._homes = parameter, package, dict(entries)
+        self._imported: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
-        return self._entries[name]
+        if name not in self._imported:
+            module, _, attribute = f"{self._package}.{self._homes[name]}".rpartition(".")
+            found = getattr(import_module(module), attribute)
+            self._imported[name] = found() if isinstance(found, type) else found
+        return self._imported[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter(self._homes)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._homes)
 
     def named(self, name: Any, *others: str) -> Entry:
         """The entry of that name; ``others`` are further values the parameter may have, for the message."""
-        if not isinstance(name, str) or name not in self._entries:
-            choices = ", ".join(map(repr, [*self._entries, *others]))
+        if not isinstance(name, str) or name not in self._homes:
+            choices = ", ".join(map(repr, [*self._homes, *others]))
             raise ValueError(f"{self.parameter} must be one of {choices}; got {name!r}")
-        return self._entries[name]
+        return self[name]

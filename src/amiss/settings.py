@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from amiss.decisions.settings import DEFAULT_SHARE, DecisionSettings
-from amiss.encoding.scalings import scaling_named
-from amiss.models.parents import PARENTS
+from amiss.encoding.scalings import SCALINGS
+from amiss.models.registry import PARENTS
 from amiss.models.settings import STRENGTHS, ModelSettings
-from amiss.scoring.rules import AUTO, RULES, ScoringRule
+from amiss.scoring.registry import AUTO, RULES, WEIGHTINGS
+from amiss.scoring.rules import ScoringRule
 from amiss.scoring.settings import ScoringSettings
-from amiss.scoring.weightings import WEIGHTINGS
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {
@@ -75,7 +75,7 @@ class Settings:
         if unknown:
             raise ValueError(f"there is no parameter {unknown[0]!r}; there are {', '.join(DEFAULTS)}")
         given = {**DEFAULTS, **parameters}
-        scaling, parents = scaling_named(given["scaling"]), PARENTS.named(given["parents"])
+        scaling, parents = SCALINGS.named(given["scaling"]), PARENTS.named(given["parents"])
         rule = None if given["rule"] == AUTO else RULES.named(given["rule"], AUTO)
         weighting = WEIGHTINGS.named(given["weighting"])
         share = _crossfit_share(given["crossfit"])

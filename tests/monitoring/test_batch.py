@@ -12,7 +12,8 @@ from amiss import MCODE, DataError
 from amiss.data.table import Table
 from amiss.data.validation import as_inputs
 from amiss.decisions.calibration import ErrorLevels
-from amiss.encoding.encoder import fit_encoding
+from amiss.encoding.encoder import fit_encoder
+from amiss.encoding.scalings import SCALINGS
 from amiss.monitoring.batch import Drift
 from amiss.monitoring.unseen import novelties, remarks
 
@@ -162,7 +163,7 @@ def test_what_is_new_is_the_same_in_sparse_tables():
     tables.append(tuple(Table(sparse.csr_array(each.values), names) for each in tables[0]))
     results = []
     for old, rows in tables:
-        encoding = fit_encoding(old, "rank")
+        encoding = fit_encoder(old, SCALINGS.named("rank"))
         results.append({(each.column, each.kind, tuple(each.rows)) for each in novelties(encoding, rows)})
     assert results[0] == results[1]
     assert results[0] == {

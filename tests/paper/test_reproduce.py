@@ -10,7 +10,8 @@ from support.tables import make_table
 
 from amiss import MCODE
 from amiss.data.table import Table
-from amiss.encoding.encoder import fit_encoding
+from amiss.encoding.encoder import fit_encoder
+from amiss.encoding.scalings import SCALINGS
 from amiss.errors import DataError
 from amiss.evaluation import atpar, inject
 from amiss.evaluation.baselines import lof
@@ -80,7 +81,7 @@ def test_baselines_point_the_same_way():
     Y[sure] = 1 - Y[sure]
     found = scores_by_method(Table(X, tuple("abc")), Y, ["cleanlab", "cleanlab softmin"])
     assert all(np.argmax(scores) == sure for scores in found.values())
-    design = fit_encoding(Table(X, tuple("abc")), "rank").transform(Table(X, tuple("abc")))
+    design = fit_encoder(Table(X, tuple("abc")), SCALINGS.named("rank")).transform(Table(X, tuple("abc")))
     forest = scores_by_method(Table(X, tuple("abc")), (X > 0).astype(float), ["isolation forest"])[
         "isolation forest"
     ]

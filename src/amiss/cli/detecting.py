@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from amiss.encoding.scalings import SCALINGS
+
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
     from amiss.detector import MCODE
@@ -113,7 +115,7 @@ _OPTIONS = (
     ),
     click.option(
         "--scaling",
-        type=click.Choice(["rank", "block", "none", "standard", "maxabs", "log-unit"]),
+        type=click.Choice(tuple(SCALINGS)),
         default="rank",
         show_default=True,
         help="How inputs are scaled.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from amiss.data.alignment import matched, refuse_other_order, refuse_unequal_lengths
+from amiss.data.alignment import aligned_columns, refuse_reordered_index, refuse_unequal_lengths
 from amiss.data.convert import are_label_lists
 from amiss.data.table import Table
 from amiss.data.validation import as_inputs, as_outputs, refuse_unobserved
@@ -30,7 +30,7 @@ class Columns:
         """The columns of a table to be fitted, and its checked inputs and outputs."""
         inputs, outputs = as_inputs(X), as_outputs(Y)
         refuse_unequal_lengths(inputs, outputs)
-        refuse_other_order(X, Y)
+        refuse_reordered_index(X, Y)
         refuse_unobserved(outputs)
         columns = cls(
             inputs=inputs.names,
@@ -44,9 +44,9 @@ class Columns:
 
     def align(self, X: Any, Y: Any) -> tuple[Table, Table]:
         """Rows of another table, checked, with these columns in their order."""
-        inputs = matched(as_inputs(X), self.inputs, "x", self.inputs_named)
+        inputs = aligned_columns(as_inputs(X), self.inputs, "x", self.inputs_named)
         outputs = as_outputs(Y, self.outputs, self.label_lists)
-        outputs = matched(outputs, self.outputs, "y", self.outputs_named)
+        outputs = aligned_columns(outputs, self.outputs, "y", self.outputs_named)
         refuse_unequal_lengths(inputs, outputs)
-        refuse_other_order(X, Y)
+        refuse_reordered_index(X, Y)
         return inputs, outputs

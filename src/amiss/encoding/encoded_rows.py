@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from amiss.arrays import Floats, Matrix
-from amiss.data.fingerprints import Fingerprints, contents
+from amiss.data.fingerprints import Fingerprints, row_fingerprints
 from amiss.data.table import Table
 from amiss.encoding.encoder import Encoder
 
@@ -26,7 +26,7 @@ class EncodedRows:
     @classmethod
     def of(cls, encoder: Encoder, inputs: Table, outputs: Table, seed: int) -> EncodedRows:
         known = encoder.matched(inputs)
-        found = contents(known.values, outputs.values, seed)
+        found = row_fingerprints(known.values, outputs.values, seed)
         unseen = np.zeros(len(found), dtype=bool)
         for column in known.levels:  # a category never seen is not a missing one
             unseen |= np.isnan(known.column(column)) & ~np.isnan(inputs.column(column))

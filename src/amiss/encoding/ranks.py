@@ -1,7 +1,8 @@
-"""A number's rank among the values of its column: at some values (knots) remembered, between them interpolated.
+"""The rank of a number among the values of its column: stored at some values (knots), interpolated between them.
 
-The knots of all columns lie one after the other, so that a single row costs a few steps for all columns
-together, not a few for each.
+A rank is the share of the column's values that are lower, with equal values counted half, so it lies
+between 0 and 1. The knots of all columns are stored in one array, so that a single row is looked up in
+all columns at once.
 """
 
 from __future__ import annotations
@@ -13,22 +14,24 @@ import numpy.typing as npt
 
 from amiss.arrays import Floats, Mask
 
-MOST_KNOTS = 256  # of a column
-FEW_ROWS = 32  # up to here searching all columns at once is faster than one column after the other
+MOST_KNOTS = 256  # per column
+FEW_ROWS = 32  # up to this many rows, searching all columns at once is faster than column by column
 
 Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """Knots of some columns of a table: ``counts[c]`` of them belong to column c, none if it is not ranked."""
+    """The knots of the columns of a matrix, column after column; a column without knots is not ranked."""
 
-    at: Floats  # values, rising within a column
-    rank: Floats  # of each, between 0 and 1
-    counts: Places
+    at: Floats  # (n_knots,), the values, rising within a column
+    rank: Floats  # (n_knots,), the rank of each
+    counts: Places  # (n_columns,), how many knots each column has
 
     def __call__(self, values: Floats) -> Floats:
-        """Each value of a column with knots replaced by its rank; beyond the knots it is that of the nearest.
+        """``values``, ``(n_rows, n_columns)``, with each value of a ranked column replaced by its rank.
+
+        A value outside the knots gets the rank of the nearest knot. Columns without knots stay as they are.
 
         >>> Ranks.of(np.array([[7.0, 1.0], [5.0, 2.0], [5.0, 3.0], [9.0, 4.0]]), np.array([True, False]))(
         ...     np.array([[6.0, -1.0], [0.0, 8.0]])
@@ -50,7 +53,7 @@ class Ranks:
         return result
 
     def _interpolated(self, values: Floats, first: Places, last: Places) -> Floats:
-        """Like ``np.interp``, but exact for neighbouring knots of any magnitude: no slope overflows."""
+        """Like ``np.interp``, but safe for knots of any magnitude: no slope overflows."""
         values = np.clip(values, self.at[first], self.at[last])
         below = np.maximum(np.minimum(self._reached(values, first, last), last - 1), first)
         above = np.minimum(below + 1, last)
@@ -62,7 +65,7 @@ class Ranks:
         return np.asarray(self.rank[below] + share * (self.rank[above] - self.rank[below]))
 
     def _reached(self, values: Floats, first: Places, last: Places) -> Places:
-        """The last knot at or below each value; the knots of many columns are searched at once."""
+        """The last knot at or below each value; a matrix is searched by bisection, all columns at once."""
         if values.ndim == 1:
             return first - 1 + np.searchsorted(self.at[first : last + 1], values, "right")
         low, high = np.broadcast_to(first, values.shape), np.broadcast_to(last, values.shape)
@@ -79,7 +82,7 @@ class Ranks:
 
     @classmethod
     def of(cls, values: Floats, where: Mask) -> Ranks:
-        """The ranks of the columns ``where``."""
+        """The ranks of the columns ``where`` of ``values``, ``(n_rows, n_columns)``; nothing may be missing."""
         knots = [
             _knots(column) if wanted else (np.empty(0),) * 2
             for column, wanted in zip(values.T, where, strict=True)
@@ -89,7 +92,7 @@ class Ranks:
 
 
 def _knots(values: Floats) -> tuple[Floats, Floats]:
-    """Some values of a column, with the share of values below them (equal ones counting half).
+    """Some values of a column, evenly spaced in its sorted order, and the rank of each.
 
     >>> [array.tolist() for array in _knots(np.array([7.0, 5.0, 5.0, 9.0]))]
     [[5.0, 7.0, 9.0], [0.25, 0.625, 0.875]]

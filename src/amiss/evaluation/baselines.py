@@ -9,7 +9,7 @@ import numpy as np
 from amiss.arrays import Floats
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.encoding.encoder import fit_encoder
-from amiss.encoding.scalings import scaling_named
+from amiss.encoding.scalings import SCALINGS
 from amiss.encoding.joint import joint
 from amiss.models.fitting import FittedModels
 from amiss.models.missing import Expectations, base_rates
@@ -27,7 +27,7 @@ def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: str = "rank") -> Floats
     3
     """
     inputs, outputs = as_inputs(X), np.asarray(as_outputs(Y).values)
-    design = fit_encoder(inputs, scaling_named(scaling)).transform(inputs)
+    design = fit_encoder(inputs, SCALINGS.named(scaling)).transform(inputs)
     nearest = NearestRows(joint(design, Expectations(base_rates(outputs)).filled(design, outputs)))
     return local_outlier_factor(nearest, nearest.find(n_neighbors, n_jobs=-1))
 

@@ -18,7 +18,7 @@ import numpy as np
 from amiss import progress
 from amiss.arrays import Floats, Mask
 from amiss.data.alignment import refuse_unequal_lengths
-from amiss.data.fingerprints import contents
+from amiss.data.fingerprints import row_fingerprints
 from amiss.data.table import Table
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.decisions.thresholds import rounded_share
@@ -27,7 +27,8 @@ from amiss.evaluation.inject import inject
 from amiss.evaluation.metrics import atpar, tpar
 from amiss.models.fitting import FitResult, FittedModels, fit_models
 from amiss.scoring.neighborhood import Neighborhood
-from amiss.scoring.rules import RULES, ScoringRule
+from amiss.scoring.registry import RULES
+from amiss.scoring.rules import ScoringRule
 from amiss.scoring.settings import ScoringSettings
 from amiss.scoring.training import ScoredFit, neighborhood_of, score_training_rows
 from amiss.settings import Settings
@@ -140,7 +141,7 @@ def measure(
     inputs, outputs = as_inputs(X), as_outputs(Y)
     refuse_unequal_lengths(inputs, outputs)
     # In the order of their content, so that the draws do not depend on the order of the rows.
-    order = np.argsort(contents(inputs.values, outputs.values, FIRST_SEED), kind="stable")
+    order = np.argsort(row_fingerprints(inputs.values, outputs.values, FIRST_SEED), kind="stable")
     names = (*RULES, *others)
     flips = _distinct_flips(dimensionalities, outputs.shape[1])
     precision = np.empty((len(names), len(flips), n_seeds, len(RATES)))

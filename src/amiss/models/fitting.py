@@ -12,7 +12,7 @@ import numpy as np
 
 from amiss import progress
 from amiss.arrays import Floats, Mask, Matrix, Rows
-from amiss.data.fingerprints import Fingerprints, contents
+from amiss.data.fingerprints import Fingerprints, row_fingerprints
 from amiss.data.table import Table
 from amiss.encoding.encoder import Encoder, fit_encoder
 from amiss.models.classifiers import fit_classifiers
@@ -109,7 +109,7 @@ def fit_models(
 
     In a part an output may be missing in every row, and a text may differ in most of them.
     """
-    fingerprints = contents(inputs.values, outputs.values, seed)
+    fingerprints = row_fingerprints(inputs.values, outputs.values, seed)
     order = np.argsort(fingerprints, kind="stable")
     inputs, outputs, fingerprints = inputs.take(order), outputs.take(order), fingerprints[order]
     encoder = fit_encoder(inputs, settings.scaling, part=part)

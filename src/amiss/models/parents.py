@@ -1,6 +1,6 @@
 """Which other outputs the model of an output sees: its parents beside the inputs.
 
-A new kind of parents is one class here and one entry in ``PARENTS``.
+A new kind of parents is one class here and one line in :mod:`amiss.models.registry`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Protocol
 import numpy as np
 
 from amiss.arrays import Mask
-from amiss.registry import Registry
 
 
 class Parents(Protocol):
@@ -67,5 +66,3 @@ class InputsOnly:
     def visible(self, n_outputs: int, order: Sequence[int] | None) -> Mask:
         return np.zeros((n_outputs, n_outputs), dtype=bool)
 
-
-PARENTS: Registry[Parents] = Registry("parents", Others(), Chain(), InputsOnly())

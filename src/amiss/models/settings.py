@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
-from amiss.encoding.scalings import Scaling
-from amiss.errors import DataError, shown
+from amiss.encoding.scalings.base import Scaling
+from amiss.errors import DataError, quoted
 from amiss.models.parents import Parents
 
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
@@ -67,6 +67,6 @@ def positions_of(chosen: Sequence[str | int], names: tuple[str, ...], parameter:
     for item in chosen:
         position = place.get(item, -1) if isinstance(item, str) else int(item)
         if not 0 <= position < len(names):
-            raise DataError(f"{parameter} names {shown(item)}, which is not an output")
+            raise DataError(f"{parameter} names {quoted(item)}, which is not an output")
         result.append(position)
     return result

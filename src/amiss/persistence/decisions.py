@@ -16,7 +16,7 @@ from amiss.evaluation.choice import RuleChoice
 from amiss.persistence.fields import SMALLEST, Arrays, Fields, InvalidField, Packed
 from amiss.persistence.scoring import rounded_up
 from amiss.scoring.error_rates import ErrorRates
-from amiss.scoring.rules import RULES
+from amiss.scoring.registry import RULES
 
 STORED, BY_THRESHOLD = "stored", "by threshold"  # how a file says who of its rows is flagged
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from amiss.encoding.encoder import Encoder, count_encoded
+from amiss.encoding.encoder import Encoder
+from amiss.encoding.expansion import count_encoded
 from amiss.encoding.ranks import Ranks
-from amiss.encoding.scalings import Scaling
+from amiss.encoding.scalings.base import Scaling
 from amiss.persistence.fields import SMALLEST, Fields, InvalidField, Packed, at_least, distinct_texts
 
 

@@ -35,7 +35,7 @@ from amiss.persistence.scoring import (
     unpack_scorer,
     unpack_traces,
 )
-from amiss.scoring.rules import AUTO, RULES
+from amiss.scoring.registry import AUTO, RULES
 from amiss.settings import OF_THE_MACHINE, Settings
 
 NOT_KEPT = (*OF_THE_MACHINE, "base_estimator")

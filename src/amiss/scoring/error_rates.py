@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from amiss.arrays import Floats, Mask
-from amiss.data.fingerprints import copied
+from amiss.data.fingerprints import duplicated
 from amiss.models.fitting import FitResult
 from amiss.models.projection import errors
 
@@ -40,5 +40,5 @@ class ErrorRates:
         if result.out_of_fold is None:
             return cls.unknown(rows.Y.shape[1])
         # Copies are left out: new rows that are compared with this are not copies of training rows either.
-        single = ~np.isnan(rows.Y) & ~copied(rows.fingerprints)[:, None]
+        single = ~np.isnan(rows.Y) & ~duplicated(rows.fingerprints)[:, None]
         return cls.of(errors(result.out_of_fold, rows.Y), single)

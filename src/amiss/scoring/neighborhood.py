@@ -14,8 +14,6 @@ from amiss.scoring.neighbors import NearestRows, Neighbors, without
 
 NeighborSpace = Literal["joint", "inputs"]
 NeighborSearch = Literal["auto", "exact", "approximate"]
-SPACES: tuple[NeighborSpace, ...] = ("joint", "inputs")
-SEARCHES: tuple[NeighborSearch, ...] = ("auto", "exact", "approximate")
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ import numpy as np
 from amiss.arrays import Floats, Mask
 from amiss.errors import DataError
 from amiss.models.settings import positions_of
-from amiss.scoring.neighborhood import SEARCHES, SPACES, NeighborSearch, NeighborSpace
+from amiss.scoring.neighborhood import NeighborSearch, NeighborSpace
 from amiss.scoring.quality import skills
+from amiss.scoring.registry import SEARCHES, SPACES
 from amiss.scoring.rules import ScoringRule
 from amiss.scoring.weightings import Weighting
 

@@ -1,6 +1,6 @@
 """Weightings: what a weight of the paper's scores is the inverse of.
 
-A new weighting is one class here and one entry in ``WEIGHTINGS``.
+A new weighting is one class here and one line in :mod:`amiss.scoring.registry`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Protocol
 import numpy as np
 
 from amiss.arrays import Floats
-from amiss.registry import Registry
 
 SMALLEST_ERROR = 1e-9
 
@@ -76,5 +75,3 @@ class Brier:
     def inverted(self, means: Floats) -> Floats:
         return inverse(means)
 
-
-WEIGHTINGS: Registry[Weighting] = Registry("weighting", SquareRoot(), MeanError(), Brier())

@@ -19,10 +19,10 @@ from scipy import sparse
 
 from amiss.arrays import Floats, Mask
 from amiss.scoring.neighbors import Neighbors
-from amiss.scoring.weightings import WEIGHTINGS, Weighting
+from amiss.scoring.weightings import MeanError, Weighting
 
 PRIOR_ROWS, PRIOR_ERRORS = 30.0, 0.5
-MEAN_ERROR = WEIGHTINGS["error"]
+MEAN_ERROR = MeanError()
 
 
 def global_weights(errors: Floats, observed: Mask, weighting: Weighting = MEAN_ERROR) -> Floats:

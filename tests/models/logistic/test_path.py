@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegressionCV
 from support.tables import make_table
 
 import amiss
-from amiss.encoding.encoder import fit_encoding
+from amiss.encoding.encoder import fit_encoder
 from amiss.encoding.joint import joint
+from amiss.encoding.scalings import SCALINGS
 from amiss.models.folds import stratified_folds
 from amiss.models.logistic.blocks import SharedRows
 from amiss.models.logistic.fit import fit_logistic
@@ -48,7 +49,7 @@ def steps_apart(X, Y, outputs):
 def test_the_choice_is_scikit_learns_or_next_to_it(paper_data, name, every):
     files = sorted((paper_data / name).glob("*.arff*"))
     data = amiss.read(*files, outputs=paper_data / name / f"{name}.xml")
-    X, Y = fit_encoding(data.X, "block").transform(data.X), np.asarray(data.Y.values)
+    X, Y = fit_encoder(data.X, SCALINGS.named("block")).transform(data.X), np.asarray(data.Y.values)
     apart = steps_apart(X, Y, np.flatnonzero(Y.sum(axis=0) >= 5)[::every])
     assert np.mean(apart < 1.5) >= 0.95
     assert np.mean(apart < 0.5) >= 0.9

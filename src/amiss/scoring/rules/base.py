@@ -56,7 +56,7 @@ def contributions(
     ``weights`` is ``(n_outputs,)`` or ``(n_rows, n_outputs)``; outputs not ``included`` add
     nothing. A row in which no output is observed has a score of zero.
 
-    >>> from amiss.scoring.rules import RULES
+    >>> from amiss.scoring.registry import RULES
     >>> observed, included = np.array([[True, False]]), np.ones(2, bool)
     >>> contributions(RULES["prod"], np.log([[0.5, 0.1]]), np.ones(2), observed, included)
     array([[1.38629436, 0.        ]])

@@ -1,0 +1,27 @@
+"""The scoring rules and weightings by name. A new rule is one class in ``rules`` and one line here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amiss.registry import Registry
+
+if TYPE_CHECKING:
+    from amiss.scoring.rules.base import ScoringRule
+    from amiss.scoring.weightings import Weighting
+
+RULES: Registry[ScoringRule] = Registry(
+    "rule",
+    "amiss.scoring.rules",
+    {"flip": "flip.Flip", "lrw": "weighted.LRW", "rw": "weighted.RW", "prod": "weighted.PROD"},
+)
+AUTO = "auto"  # as a rule: the one that finds most flips in the table itself
+
+WEIGHTINGS: Registry[Weighting] = Registry(
+    "weighting",
+    "amiss.scoring.weightings",
+    {"sqrt": "SquareRoot", "error": "MeanError", "brier": "Brier"},
+)
+
+SPACES = ("joint", "inputs")  # where neighbours are near
+SEARCHES = ("auto", "exact", "approximate")  # how they are found
