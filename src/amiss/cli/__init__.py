@@ -1,4 +1,4 @@
-"""The command line, one file a command.
+"""The command line, one file per command.
 
 Commands import what they need when they run, so that ``amiss --help`` answers at once.
 """
@@ -28,7 +28,7 @@ BAD_INPUT, OUR_TROUBLE = 2, 1
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="amiss")
 def cli() -> None:
-    """Find the rows of a table whose outputs do not go with their inputs.
+    """Find the rows of a table whose outputs do not match their inputs.
 
     Outputs are 0/1 columns: tags, labels, diagnoses, decisions. Every other column is an input.
 

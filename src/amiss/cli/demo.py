@@ -13,8 +13,9 @@ from amiss.cli.pipes import readers_may_leave
 if TYPE_CHECKING:
     from amiss.detector import MCODE
     from amiss.evaluation.digits import TaggedDigits
+    from amiss.output.ranking import RankedRow
 
-N_PICTURES = 5
+N_ROWS, N_PICTURES = 10, 5
 SHADES, PLAIN_SHADES = " ░▒▓█", " .:*#"
 
 
@@ -48,26 +49,25 @@ def demo(save: str | None, report: str | None, seed: int) -> None:
 
 def _print(detector: MCODE, tagged: TaggedDigits) -> None:
     from amiss.cli.terminal import top_table
-    from amiss.output.ranking import ranked_rows
+    from amiss.output.ranking import RankedList
 
     data, n_false = tagged.data, len(tagged.falsified)
     click.echo(
         f"{len(data)} pictures of handwritten digits with {len(data.output_names)} tags each; "
         f"in {n_false} of them one tag was falsified."
     )
-    click.echo(top_table(list(ranked_rows(detector, data, 1, 10))))
+    rows = list(RankedList.of_fit(detector.fitted_, data, N_ROWS).ranked(1))
+    click.echo(top_table(rows))
     click.echo("\nThe first of them:\n")
-    click.echo(_pictures(detector, tagged))
+    click.echo(_pictures(rows[:N_PICTURES], tagged))
     click.echo("\n" + _verdict(detector, tagged))
 
 
-def _pictures(detector: MCODE, tagged: TaggedDigits) -> str:
+def _pictures(rows: list[RankedRow], tagged: TaggedDigits) -> str:
     """The top pictures side by side, each with its rank, what is wrong, and the truth."""
-    from amiss.output.ranking import ranked_rows
-
     shades = SHADES if (sys.stdout.encoding or "").lower().startswith("utf") else PLAIN_SHADES
     columns = []
-    for row in ranked_rows(detector, tagged.data, 1, N_PICTURES):
+    for row in rows:
         reason, number = row.reasons[0], row.row - 1
         art = ["".join(shades[int(cell / 16 * (len(shades) - 1) + 0.5)] * 2 for cell in line)
                for line in tagged.picture(number)]  # fmt: skip
@@ -100,11 +100,9 @@ def _make_folder_of(report: str) -> None:
 
 
 def _report(detector: MCODE, tagged: TaggedDigits, report: str) -> None:
-    from amiss.output.report import write_report
-
     data = tagged.data
     pictures = [tagged.picture(row) for row in range(len(data))]
-    write_report(report, detector, data.X, data.Y, ids=data.ids, pictures=pictures, title="Handwritten digits")
+    detector.write_report(report, data.X, data.Y, ids=data.ids, pictures=pictures, title="Handwritten digits")
     click.echo(f"\nA report to look at: {report}")
 
 
@@ -112,7 +110,7 @@ def _save(tagged: TaggedDigits, folder: Path) -> None:
     import csv
 
     from amiss.files import atomic_write
-    from amiss.output.lists import as_text
+    from amiss.output.list_formats import as_text
 
     data = tagged.data
     folder.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from amiss.models.registry import PARENTS
+from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
+
 from amiss.encoding.scalings import SCALINGS
 
 if TYPE_CHECKING:
@@ -18,13 +21,13 @@ if TYPE_CHECKING:
 
 def _share_or_word(context: click.Context, option: click.Parameter, text: str) -> Any:
     """What ``crossfit`` takes, from a word or a number."""
-    words: dict[str, Any] = {"yes": True, "no": False, "half": "half"}
+    words = {"yes": True, "no": False}
     try:
         share = words[text] if text in words else float(text)
     except ValueError:
         share = -1.0
-    if share != "half" and not 0 <= share <= 1:
-        raise click.BadParameter("must be yes, no, half or a share between 0 and 1")
+    if not 0 <= share <= 1:
+        raise click.BadParameter("must be yes, no or a share between 0 and 1")
     return share
 
 
@@ -58,7 +61,7 @@ _RATE = click.option(
     "--rate",
     metavar="SHARE",
     callback=_rate,
-    help="Share of the rows to flag; auto flags what stands out from what the models would make.  [default: 0.01]",
+    help="Share of the rows to flag; auto is --fdr 0.2.  [default: 0.01]",
 )
 _ALERTS = click.option(
     "--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate."
@@ -70,27 +73,27 @@ _OPTIONS = (
         "--fdr",
         type=Level(1),
         metavar="LEVEL",
-        help="Flag as many rows as keep the share of false ones at this level, instead of --rate. It holds "
-        "as far as the models' probabilities do (new rows, with amiss score: if clean ones are like the fit's).",
+        help="False-discovery level: flag as many rows as keep the share of falsely flagged ones at this level, "
+        "instead of --rate. Right as far as the models' probabilities are.",
     ),
     click.option(
-        "--score",
-        type=click.Choice(["flip", "lrw", "rw", "prod", "auto"]),
+        "--rule",
+        type=click.Choice([*RULES, AUTO]),
         default="flip",
         show_default=True,
-        help="Evidence of a flip; the paper's with weights from each row's neighbourhood, from all rows, or none; "
-        "or whichever finds flips in this table best.",
+        help="Scoring rule: the evidence of a flip; the paper's with weights from each row's neighbourhood, from "
+        "all rows, or none; or whichever finds most flips in this table.",
     ),
     click.option(
         "--weighting",
-        type=click.Choice(["sqrt", "error", "brier"]),
+        type=click.Choice([*WEIGHTINGS]),
         default="sqrt",
         show_default=True,
         help="What the weights of lrw and rw are the inverse of.",
     ),
     click.option(
         "--parents",
-        type=click.Choice(["others", "chain", "none"]),
+        type=click.Choice([*PARENTS]),
         default="others",
         show_default=True,
         help="Which other outputs the model of an output sees.",
@@ -110,7 +113,7 @@ _OPTIONS = (
         show_default=True,
         metavar="SHARE",
         callback=_share_or_word,
-        help="Score rows by models that did not see them (yes), that did (no), or by both, "
+        help="Score rows by models that did not see them (yes), by models that did (no), or by a mixture with "
         "this share of the former.",
     ),
     click.option(
@@ -126,18 +129,18 @@ _OPTIONS = (
         default=100,
         show_default=True,
         metavar="K",
-        help="Size of the neighbourhood for flip and lrw; 0 gives every row the weights of all rows.",
+        help="Size of the neighbourhood for flip and lrw; with 0 all rows have the same weights.",
     ),
     click.option(
         "--neighbor-space",
-        type=click.Choice(["joint", "inputs"]),
+        type=click.Choice(SPACES),
         default="joint",
         show_default=True,
         help="Where neighbours are near: in inputs and outputs, or in inputs.",
     ),
     click.option(
         "--neighbor-search",
-        type=click.Choice(["auto", "exact", "approximate"]),
+        type=click.Choice(SEARCHES),
         default="auto",
         show_default=True,
         help="Approximate is for very many dense rows; sparse ones are always searched exactly.",
@@ -218,7 +221,7 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
     """The detector those options ask for."""
     from amiss.detector import MCODE
     from amiss.errors import DataError
-    from amiss.settings import check_parameters
+    from amiss.settings import Settings
 
     share = 0.01 if options["rate"] is None else options["rate"]
     if options["alerts"] is not None:
@@ -228,7 +231,7 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
     detector = MCODE(
         parents=options["parents"],
         order=_named(options["order"], data.output_names, "--order") or None,
-        score=options["score"],
+        rule=options["rule"],
         weighting=options["weighting"],
         crossfit=options["crossfit"],
         n_neighbors=options["neighbors"],
@@ -244,7 +247,7 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
         verbose=not options.get("quiet") and sys.stderr.isatty(),
     )
     try:
-        check_parameters(detector)
+        Settings.of(**detector.get_params(deep=False))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     return detector

@@ -1,4 +1,4 @@
-"""``amiss evaluate``: which score for my data, and what precision to expect."""
+"""``amiss evaluate``: which rule for my data, and what precision to expect."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_table, reading_options
 
 if TYPE_CHECKING:
-    from amiss.evaluation import Choice
+    from amiss.evaluation import RuleChoice
 
 
-@click.command(short_help="See which score finds flips in a table, and with what precision.")
+@click.command(short_help="See which rule finds flips in a table, and with what precision.")
 @reading_options
 @click.option(
     "--flips",
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 is all cores.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
 def evaluate(files: tuple[str, ...], **options: Any) -> None:
-    """Flip outputs of a table on purpose, and see which score finds them.
+    """Flip outputs of a table on purpose, and see which rule finds them.
 
     FILE is read as by amiss find. The table may hold errors already; nobody needs to know them. A row
     that was not flipped counts as a false alert even if it is wrong, so the precisions tend to be too
@@ -56,11 +56,11 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     \b
     amiss evaluate photos.csv --outputs 'tag_*' --id photo --plot precision.png
     """  # fmt: skip
-    from amiss.detector import MCODE
     from amiss.evaluation import measure
-    from amiss.evaluation.baselines import lof_of
+    from amiss.evaluation.baselines import lof_of_fit
     from amiss.files import check_writable
     from amiss.output.plots import require_matplotlib
+    from amiss.settings import Settings
 
     shares = _shares(options["flips"])
     if options["plot"] is not None:
@@ -69,16 +69,16 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
             raise click.BadParameter("must end in .png", param_hint="--plot")
         check_writable(Path(options["plot"]), files)
     data = read_table(files, options)
-    detector = MCODE(n_jobs=options["jobs"], verbose=not options["quiet"] and sys.stderr.isatty())
+    settings = Settings.of(n_jobs=options["jobs"], verbose=not options["quiet"] and sys.stderr.isatty())
     choice = measure(
-        detector,
         data.X,
         data.Y,
+        settings,
         dimensionalities=shares,
         n_seeds=options["seeds"],
         ratio=options["ratio"],
         most_rows=options["rows"],
-        others={"lof": lof_of},
+        others={"lof": lof_of_fit},
     )
     if options["plot"] is not None:
         _draw(choice, Path(options["plot"]))
@@ -100,25 +100,25 @@ def _shares(text: str) -> list[float]:
     return shares
 
 
-def _text(choice: Choice, n_rows: int) -> str:
-    """Precision of each score at each alert rate, and which to take."""
+def _text(choice: RuleChoice, n_rows: int) -> str:
+    """Precision of each rule at each alert rate, and which to take."""
     of = f" (drawn from {n_rows})" if choice.n_rows < n_rows else ""
     rates = "".join(f"{rate:>7.1%}" for rate in choice.rates)
     counts = "".join(f"{count:>7}" for count in choice.flips)
     lines = [
-        f"{choice.n_rows} rows{of}; {choice.n_flipped} of them flipped; outputs a row: "
+        f"{choice.n_rows} rows{of}; {choice.n_flipped} of them flipped; outputs per row: "
         f"{', '.join(map(str, choice.flips))}; {choice.atpar.shape[2]} trials each.",
         "",
         f"{'':8}{'precision among the top':>{len(rates)}}  {'flips found among the top':>{len(rates)}}"
         "   mean precision up to 1.0%",
-        f"{'score':8}{rates}  {rates}   by flips a row:{counts}",
+        f"{'rule':8}{rates}  {rates}   by flips per row:{counts}",
     ]
-    for number, name in enumerate(choice.scores):
+    for number, name in enumerate(choice.rules):
         precision, found = (values[number].mean(axis=(0, 1)) for values in (choice.precision, choice.found))
         by_flips = choice.atpar[number].mean(axis=1)
         lines.append(f"{name:8}{_cells(precision)}  {_cells(found)}   {'':15}{_cells(by_flips)}")
     lines.append(f"{'at most':8}{_cells(choice.ceiling)}")
-    lines += ["", f"Best here: {choice.why}.", f"To use it: amiss find … --score {choice.best}"]
+    lines += ["", f"Best here: {choice.why}.", f"To use it: amiss find … --rule {choice.best.name}"]
     return "\n".join(lines)
 
 
@@ -126,12 +126,12 @@ def _cells(values: Iterable[float]) -> str:
     return "".join(f"{value:7.2f}" for value in values)
 
 
-def _as_json(choice: Choice) -> str:
+def _as_json(choice: RuleChoice) -> str:
     import json
 
     return json.dumps(
         {
-            "best": choice.best,
+            "best": choice.best.name,
             "rows": choice.n_rows,
             "flipped": choice.n_flipped,
             "trials": choice.atpar.shape[1] * choice.atpar.shape[2],
@@ -139,24 +139,24 @@ def _as_json(choice: Choice) -> str:
             "at_most": [round(value, 6) for value in choice.ceiling],
             "flips": list(choice.flips),
             "rates": list(choice.rates),
-            "scores": {
+            "rules": {
                 name: {
                     "precision": choice.precision[number].mean(axis=(0, 1)).round(6).tolist(),
                     "found": choice.found[number].mean(axis=(0, 1)).round(6).tolist(),
                     "atpar_by_flips": choice.atpar[number].mean(axis=1).round(6).tolist(),
                 }
-                for number, name in enumerate(choice.scores)
+                for number, name in enumerate(choice.rules)
             },
         },
         indent=2,
     )
 
 
-def _draw(choice: Choice, path: Path) -> None:
+def _draw(choice: RuleChoice, path: Path) -> None:
     from amiss.output.plots import precision_at_rates, save
 
     n_rates = len(choice.rates)
-    values = {name: choice.precision[number].reshape(-1, n_rates) for number, name in enumerate(choice.scores)}
+    values = {name: choice.precision[number].reshape(-1, n_rates) for number, name in enumerate(choice.rules)}
     counts = "/".join(map(str, choice.flips))
     title = (
         f"{choice.n_flipped} of {choice.n_rows} rows flipped, {counts} outputs each; whiskers: spread over trials"

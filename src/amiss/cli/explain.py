@@ -18,7 +18,8 @@ from amiss.cli.reading import read_like, read_table, reading_options
 
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
-    from amiss.explanations.explanation import ExplainedOutput, Explanation
+    from amiss.explanations.explained_output import ExplainedOutput
+    from amiss.explanations.explanation import Explanation
 
 MOST_TERMS = 8
 
@@ -53,7 +54,7 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     if by_model:
         refuse_detector_options()
         detector = load(files[0])
-        data = read_like(detector, files[1:], options)
+        data = read_like(detector.fitted_, files[1:], options)
         number = _number(row, data)
         explanation = detector.explain(data.X, data.Y, row=number)
     else:
@@ -98,25 +99,25 @@ def _text(explanation: Explanation) -> str:
 
     parts = [wrapped(" ".join(explanation.sentences()))]
     if explanation.suspects:
-        parts.append(_shares(explanation))
+        parts.append(_outputs(explanation))
         first = explanation.suspects[0]
         if first.grounds is not None:
             parts.append(_grounds(first, explanation))
     return "\n\n".join(parts)
 
 
-def _shares(explanation: Explanation) -> str:
+def _outputs(explanation: Explanation) -> str:
     from amiss.cli.terminal import aligned
     from amiss.wording import percent, printable
 
-    head = ["output", "is", "chance of 1", "share", "part", "score if changed", "neighbours alike"]
+    head = ["output", "is", "chance of 1", "contribution", "share", "score if changed", "neighbours alike"]
     lines = [
         [
             printable(each.output),
             str(each.observed),
             percent(each.expected),
-            f"{each.share:.4g}",
-            percent(each.part),
+            f"{each.contribution:.4g}",
+            percent(each.share_of_score),
             "" if each.score_if_changed is None else f"{each.score_if_changed:.4g}",
             "" if each.neighbors_known is None else f"{each.neighbors_alike} of {each.neighbors_known}",
         ]
@@ -124,7 +125,7 @@ def _shares(explanation: Explanation) -> str:
     ]
     others = explanation.outputs[explanation.n_suspects :]
     if others:
-        rest = sum(each.share for each in others)
+        rest = sum(each.contribution for each in others)
         lines.append([f"({len(others)} more)", "", "", f"{rest:.4g}", percent(rest / explanation.score), "", ""])
     return aligned([head, *lines])
 

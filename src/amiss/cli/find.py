@@ -15,13 +15,15 @@ from amiss.cli.reading import all_files, read_table, reading_options
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
     from amiss.detector import MCODE
+    from amiss.fitted import FittedDetector
     from amiss.output.lists import Target
+    from amiss.output.ranking import RankedRow
 
 
 @click.command()
 @reading_options
 @list_options
-@click.option("--report", metavar="HTML", help="A report to look at and to hand on: one HTML file.")
+@click.option("--report", metavar="HTML", help="Also write a report: one HTML file that works offline.")
 @click.option(
     "--report-rows",
     type=click.IntRange(1),
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and the top rows as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def find(files: tuple[str, ...], **options: Any) -> None:
-    """Find the rows whose outputs do not go with their inputs.
+    """Find the rows whose outputs do not match their inputs.
 
     FILE may be CSV, TSV, Parquet, ARFF, svmlight or npz, plain or gzipped, or - for standard input;
     the rows of several files are joined. Outputs are columns of 0 and 1, and an empty cell is missing.
@@ -47,8 +49,8 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     amiss find yeast.arff --outputs yeast.xml
     zcat today.csv.gz | amiss find - --outputs last:14 -o - | head
     """  # fmt: skip
-    from amiss.output import lists as output
-    from amiss.output.ranking import ranked_rows
+    from amiss.output.lists import Target, write_list
+    from amiss.output.ranking import RankedList
 
     refuse_contradictions(options)
     refuse_quiet_json(options)
@@ -56,41 +58,46 @@ def find(files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--json and -o - both want standard output; use --output-format jsonl")
     target = None
     if options["output"] is not None:
-        target = output.Target.of(options["output"], options["output_format"], inputs=all_files(files, options))
+        target = Target.of(options["output"], options["output_format"], inputs=all_files(files, options))
     if options["report"] is not None:
         _check_report(options["report"], options["output"], all_files(files, options))
     elif options["pictures"] is not None:
-        raise click.UsageError("--pictures is for the report; say --report report.html, or --drop the column")
+        raise click.UsageError("--pictures is for the report; add --report report.html, or --drop the column")
     data = read_table(files, options)
     detector = detector_of(data, options).fit(data.X, data.Y)
     if options["report"] is not None:
         _report(detector, data, files, options)
+    top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
+    ranked = RankedList.of_fit(detector.fitted_, data, top if target is None else None)
     with readers_may_leave():
         if target is not None:
             n_reasons = min(options["reasons"], len(detector.output_names_))
-            output.write(target, ranked_rows(detector, data, n_reasons), n_reasons)
+            write_list(target, ranked.ranked(n_reasons), n_reasons)
         if not options["quiet"]:
-            _print(detector, data, target, options)
+            _print(detector.fitted_, data, list(ranked.ranked(options["reasons"], top)), target, options)
 
 
-def _print(detector: MCODE, data: Dataset, target: Target | None, options: dict[str, Any]) -> None:
+def _print(
+    fitted: FittedDetector,
+    data: Dataset,
+    rows: list[RankedRow],
+    target: Target | None,
+    options: dict[str, Any],
+) -> None:
     """What a person or a program reads, beside the list; on standard error if the list has the other."""
     from amiss.cli import terminal
-    from amiss.output.ranking import ranked_rows
 
-    top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
-    rows = list(ranked_rows(detector, data, options["reasons"], top)) if top else []
     to_stdout = target is not None and target.is_stdout
     if options["as_json"]:
-        click.echo(terminal.as_json(detector, data, rows, options["quality"]))
+        click.echo(terminal.as_json(fitted, data, rows, options["quality"]))
         return
-    if to_stdout and detector.choice_ is not None:
-        click.echo(f"Score: {detector.choice_.why}.", err=True)
+    if to_stdout and fitted.choice is not None:
+        click.echo(f"Rule: {fitted.choice.why}.", err=True)
     if not to_stdout:
-        click.echo(terminal.summary(detector, data))
-        click.echo(terminal.top_table(rows, detector.decision_scores_, detector.labels_ == 1))
+        click.echo(terminal.summary(fitted, data))
+        click.echo(terminal.top_table(rows, fitted.training_scores, fitted.decision.flagged))
     if options["quality"]:
-        click.echo(terminal.quality_table(detector), err=to_stdout)
+        click.echo(terminal.quality_table(fitted), err=to_stdout)
     if target is not None and not to_stdout:
         click.echo(f"\nAll {len(data)} rows, ranked: {target.path}")
     if options["report"] is not None:
@@ -109,12 +116,9 @@ def _check_report(report: str, output: str | None, files: tuple[str, ...]) -> No
 
 
 def _report(detector: MCODE, data: Dataset, files: tuple[str, ...], options: dict[str, Any]) -> None:
-    from amiss.output.report import write_report
-
     named = ["standard input" if name == "-" else Path(name).name for name in files]
-    write_report(
+    detector.write_report(
         options["report"],
-        detector,
         data.X,
         data.Y,
         ids=data.ids,

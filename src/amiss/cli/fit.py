@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from amiss.cli.reading import all_files, read_table, reading_options
 
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
-    from amiss.detector import MCODE
+    from amiss.fitted import FittedDetector
 
 
 @click.command(short_help="Fit a model to rows, to score others with it.")
@@ -45,7 +46,7 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     from amiss.decisions.calibration import FEWEST_ROWS
     from amiss.errors import DataError
     from amiss.files import check_writable
-    from amiss.persistence import state
+    from amiss.persistence import save_fitted
 
     refuse_contradictions(options)
     if options["alerts"] is not None:
@@ -72,40 +73,41 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
         "id": options["id_column"],
         "drop": [*options["drop"], *filter(None, [options["pictures"]])],
     }
-    state.save(detector, path, not options["without_rows"], reading)
+    fitted = replace(detector.fitted_, reading=reading)
+    save_fitted(fitted, path, rows=not options["without_rows"])
     if why_not:
         click.echo(f"amiss: the model is not calibrated{why_not}; new rows will have no p-values", err=True)
     if not options["quiet"]:
-        click.echo(_said(detector, data, path, options))
+        click.echo(_summary(fitted, data, path, options))
 
 
-def _said(detector: MCODE, data: Dataset, path: Path, options: dict[str, Any]) -> str:
+def _summary(fitted: FittedDetector, data: Dataset, path: Path, options: dict[str, Any]) -> str:
     from amiss.cli.terminal import listing, wrapped
-    from amiss.output.summary import BY_DRAWS, remarks
+    from amiss.output.summary import BY_SIMULATION, remarks
     from amiss.wording import count
 
     holds = "without the rows" if options["without_rows"] else "with the rows, so guard it like the data"
     lines = [
-        f"{count(len(data), 'row')}, {count(len(detector.input_names_), 'input')}, "
-        f"{count(len(detector.output_names_), 'output')}: {path}, {path.stat().st_size / 1e6:.1f} MB, {holds}.",
-        *(wrapped(line) for line in remarks(detector) if line != BY_DRAWS),
+        f"{count(len(data), 'row')}, {count(len(fitted.columns.inputs), 'input')}, "
+        f"{count(len(fitted.columns.outputs), 'output')}: {path}, {path.stat().st_size / 1e6:.1f} MB, {holds}.",
+        *(wrapped(line) for line in remarks(fitted) if line != BY_SIMULATION),
     ]
     if data.X.levels:
         lines.append(
             listing("Inputs read as categories", [data.input_names[column] for column in sorted(data.X.levels)])
         )
     by_level = options["fdr"] is not None or options["rate"] == "auto"
-    if detector.calibration_ is None:
+    if fitted.calibration is None:
         reason = "the threshold is that of rows of the fit; new rows score a little higher."
         if by_level:
-            reason = "new rows are compared with outputs drawn from the models."
+            reason = "new rows are compared with rows simulated by the models."
         lines.append(wrapped(f"Not calibrated: {reason}"))
     elif not by_level:
-        above = int((detector.calibration_.scores > detector.threshold_).sum())
-        share = f"{above} of {count(len(detector.calibration_), 'row')} held out of the fit"
+        above = int((fitted.calibration.scores > fitted.decision.threshold).sum())
+        share = f"{above} of {count(len(fitted.calibration), 'row')} held out of the fit"
         about = "about " if options["without_rows"] else ""  # the file has it rounded
         lines.append(
-            f"New rows are flagged above a score of {about}{detector.threshold_:.4g}, as {share} would be."
+            f"New rows are flagged above a score of {about}{fitted.decision.threshold:.4g}, as {share} would be."
         )
     lines.append(f"To score other rows: amiss score {path} FILE")
     return "\n".join(lines)

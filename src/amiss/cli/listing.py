@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from amiss.output.registry import LIST_FORMATS
+
 _OPTIONS = (
     click.option(
         "-o",
@@ -16,7 +18,7 @@ _OPTIONS = (
     ),
     click.option(
         "--output-format",
-        type=click.Choice(["csv", "parquet", "jsonl"]),
+        type=click.Choice([*LIST_FORMATS]),
         help="Format of the list, where the suffix does not tell.",
     ),
     click.option(
@@ -25,7 +27,7 @@ _OPTIONS = (
         default=3,
         show_default=True,
         metavar="K",
-        help="How many outputs a row of the list names.",
+        help="How many outputs each row of the list names.",
     ),
     click.option(
         "--top",

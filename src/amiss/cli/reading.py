@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from amiss.readers.registry import FORMATS
+
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
-    from amiss.detector import MCODE
+    from amiss.fitted import FittedDetector
 
 _FILES = click.argument("files", nargs=-1, required=True, metavar="FILE...")
-_ID = click.option("--id", "id_column", metavar="COL", help="Column that names the rows.")
+_ID = click.option("--id", "id_column", metavar="COL", help="Column that identifies the rows.")
 _DROP = click.option("--drop", metavar="COL", multiple=True, help="Columns to leave out.")
 _FORMAT = click.option(
     "--format",
     "file_format",
-    type=click.Choice(["csv", "tsv", "arff", "svmlight", "npz", "parquet"]),
+    type=click.Choice([*FORMATS]),
     help="Format of the files, where the suffix does not tell.",
 )
 _OPTIONS = (
@@ -56,22 +58,22 @@ def all_files(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...
     return (*files, *(spec for spec in options["outputs"] if spec.lower().endswith(".xml")))
 
 
-def read_like(detector: MCODE, files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
+def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
     """Read files as those were read that a model was fitted to; ``options`` come first."""
     from amiss.readers import read
 
-    reading = getattr(detector, "reading_", {})
-    categories = [detector.input_names_[column] for column in detector._encoding.levels]
+    reading, columns = fitted.reading, fitted.columns
+    categories = [columns.inputs[column] for column in fitted.models.encoder.levels]
     row_id = options["id_column"] if options["id_column"] is not None else reading.get("id")
     return read(
         *files,
-        outputs=list(detector.output_names_),
+        outputs=list(columns.outputs),
         id=row_id or None,
         drop=options["drop"],
         may_drop=(*reading.get("drop", ()), *([] if row_id else filter(None, [reading.get("id")]))),
         categorical=categories,
         format=options["file_format"],
-        like=(detector.input_names_, detector.output_names_),
+        like=(columns.inputs, columns.outputs),
     )
 
 

@@ -13,7 +13,7 @@ from amiss.cli.reading import read_like, rereading_options
 
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
-    from amiss.monitoring.batch import Batch
+    from amiss.monitoring.batch import ScoredBatch
     from amiss.output.lists import Target
     from amiss.output.ranking import RankedRow
 
@@ -62,8 +62,8 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     amiss score photos.amiss new-photos.csv --fdr 0.1
     """  # fmt: skip
     from amiss.detector import load
-    from amiss.output import lists as output
-    from amiss.output.ranking import ranked_batch
+    from amiss.output.lists import Target, write_list
+    from amiss.output.ranking import RankedList
 
     refuse_two_cuts(options)
     refuse_quiet_json(options)
@@ -73,40 +73,41 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--json and -o - both want standard output; use --output-format jsonl")
     target = None
     if options["output"] is not None:
-        target = output.Target.of(options["output"], options["output_format"], inputs=(model, *files))
+        target = Target.of(options["output"], options["output_format"], inputs=(model, *files))
     detector = load(model)
     if options["fdr"] is not None and detector.calibration_ is None:
         options["against"] = options["against"] or "models"
         if options["against"] == "rows":
             raise click.UsageError("the model is not calibrated (see amiss fit); --against models needs none")
-    data = read_like(detector, files, options)
+    data = read_like(detector.fitted_, files, options)
     asked = {name: options[name] for name in ("fdr", "rate", "alerts", "against")}
-    batch = detector.judge(data.X, data.Y, **asked)
+    batch = detector.score_batch(data.X, data.Y, **asked)
     if options["strict"]:
-        _refuse_novelty(batch, data)
+        _refuse_unseen(batch, data)
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
     n_reasons = min(options["reasons"], len(detector.output_names_))
-    rows = list(ranked_batch(detector, batch, data, n_reasons, None if target is not None else top))
+    ranked = RankedList.of_batch(detector.fitted_, batch, data, None if target is not None else top)
+    rows = list(ranked.ranked(n_reasons, top))
     in_a_pipe = target is not None and target.is_stdout
     with readers_may_leave():
         if in_a_pipe and not options["quiet"]:  # whose reader may leave
-            _print(batch, data, rows[:top], target, options)
+            _print(batch, data, rows, target, options)
         if target is not None:
-            output.write(target, iter(rows), n_reasons)
+            write_list(target, ranked.ranked(n_reasons), n_reasons)
         if not in_a_pipe and not options["quiet"]:
-            _print(batch, data, rows[:top], target, options)
+            _print(batch, data, rows, target, options)
 
 
-def _refuse_novelty(batch: Batch, data: Dataset) -> None:
+def _refuse_unseen(batch: ScoredBatch, data: Dataset) -> None:
     from amiss.errors import DataError, quoted
 
-    for each in batch.novelties:
+    for each in batch.findings.unseen:
         where, what = data.X.where(int(each.rows[0])), str(each).partition(": ")[2].rstrip(".")
         raise DataError(f"{where}, column {quoted(each.column)}: {what}")
 
 
 def _print(
-    batch: Batch, data: Dataset, rows: list[RankedRow], target: Target | None, options: dict[str, Any]
+    batch: ScoredBatch, data: Dataset, rows: list[RankedRow], target: Target | None, options: dict[str, Any]
 ) -> None:
     from amiss.cli import terminal
 
@@ -123,22 +124,22 @@ def _print(
         click.echo(f"\nAll {len(data)} rows, ranked: {target.path}")
 
 
-def _summary(batch: Batch, data: Dataset) -> str:
+def _summary(batch: ScoredBatch, data: Dataset) -> str:
     from amiss.cli.terminal import wrapped
     from amiss.wording import count
 
     n_flagged = int(batch.flagged.sum())
     first = f"{count(len(data), 'row')}: {n_flagged or 'none'} flagged"
-    if batch.by == "fdr":
-        first += f" {batch.decided}."
-    elif batch.by == "alerts":
-        first += f", {batch.decided}."
+    if batch.decision.by == "fdr":
+        first += f" {batch.decision.reason}."
+    elif batch.decision.by == "alerts":
+        first += f", {batch.decision.reason}."
     elif n_flagged:
-        first += f", with a score above {batch.threshold:.4g}, {batch.decided}."
+        first += f", with a score above {batch.threshold:.4g}, {batch.decision.reason}."
     else:
-        first += f": no score is above {batch.threshold:.4g}, {batch.decided}."
-    expected, new = batch.expected_by_chance, batch.in_fit < 0
-    if expected is not None and batch.by != "fdr" and new.any():
+        first += f": no score is above {batch.threshold:.4g}, {batch.decision.reason}."
+    expected, new = batch.expected_by_chance, batch.rows.is_new
+    if expected is not None and batch.decision.by != "fdr" and new.any():
         about = f"{expected:.1f}" if expected < 9.95 else f"{expected:.0f}"
         if not new.all():
             first += f" Of the {count(int(new.sum()), 'new row')} it is {int(batch.flagged[new].sum())}."
@@ -146,7 +147,7 @@ def _summary(batch: Batch, data: Dataset) -> str:
     return "\n".join(map(wrapped, [first, *batch.remarks()]))
 
 
-def _drift_table(batch: Batch) -> str:
+def _drift_table(batch: ScoredBatch) -> str:
     from amiss.cli.terminal import aligned
     from amiss.wording import printable
 
@@ -161,40 +162,40 @@ def _drift_table(batch: Batch) -> str:
             "drifted" if drifted else "",
         ]
         for name, rows, found, usual, z, drifted in zip(
-            batch.drift.name,
-            batch.drift.rows,
-            batch.drift.found,
-            batch.drift.usual,
-            batch.drift.z,
-            batch.drift.drifted,
+            batch.findings.drift.name,
+            batch.findings.drift.rows,
+            batch.findings.drift.found,
+            batch.findings.drift.usual,
+            batch.findings.drift.z,
+            batch.findings.drift.drifted,
             strict=True,
         )
     ]
     return aligned([head, *lines])
 
 
-def _as_json(batch: Batch, rows: list[RankedRow]) -> str:
+def _as_json(batch: ScoredBatch, rows: list[RankedRow]) -> str:
     import json
 
-    from amiss.output.lists import record
+    from amiss.output.list_formats import record
     from amiss.wording import six_digits
 
     result = {
         "rows": len(batch),
         "flagged": int(batch.flagged.sum()),
         "threshold": six_digits(batch.threshold),
-        "by": batch.by,
-        "decided": batch.decided,
-        "fdr": batch.level,
+        "by": batch.decision.by,
+        "reason": batch.decision.reason,
+        "fdr": batch.decision.level,
         "expected_by_chance": six_digits(batch.expected_by_chance),
         "in_fit": int((batch.in_fit >= 0).sum()) if batch.knows_fit else None,
         "remarks": batch.remarks(),
         "unseen": [
             {"column": each.column, "kind": each.kind, "rows": len(each.rows), "first_row": int(each.rows[0]) + 1}
-            for each in batch.novelties
+            for each in batch.findings.unseen
         ],
-        "shifted": [each.to_dict() for each in batch.shifts],
-        "drift": batch.drift.to_dict(),
+        "shifted": [each.to_dict() for each in batch.findings.shifts],
+        "drift": batch.findings.drift.to_dict(),
         "top": [record(row) for row in rows],
     }
     return json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False)

@@ -11,47 +11,48 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask
 from amiss.data.dataset import Dataset
-from amiss.detector import MCODE
-from amiss.output.lists import record
+from amiss.fitted import FittedDetector
+from amiss.output.list_formats import record
 from amiss.output.ranking import RankedRow, Reason
 from amiss.output.summary import remarks
-from amiss.settings import level_of
 from amiss.wording import count, percent, printable, probability, six_digits
 
 LONGEST_ID = 24
-SMALL_PART = 0.05
-LEGEND = "(! flagged; p: the model's probability of the value that stands there; %: its part of the score)"
+SMALL_SHARE = 0.05
+LEGEND = "(! flagged; p: the model's probability of this value; %: its share of the score)"
 QUALITY_LEGEND = """(ones: share of 1; strength: penalty chosen; error: mean of 1 - p; brier: mean of its square;
 skill: 0 is no better than always saying the base rate, 1 is perfect; auc: 0.5 is chance; weight: in the score)"""
 
 
-def summary(detector: MCODE, data: Dataset) -> str:
+def summary(fitted: FittedDetector, data: Dataset) -> str:
     """What was read as what, how much is flagged, and what looks doubtful."""
-    quality = detector.output_quality_
+    quality = fitted.quality
     names = list(data.output_names)
     left_out = int(quality.excluded.sum())
     lines = [
         f"{count(len(data), 'row')}, {count(len(data.input_names), 'input')}, {count(len(names), 'output')}"
         + (f" ({left_out} left out of the score)" if left_out else "")
-        + f": {_flagged(detector)}.",
+        + f": {_flagged(fitted)}.",
         listing("Outputs", names),
     ]
     if data.X.levels:
         categories = [data.input_names[column] for column in sorted(data.X.levels)]
         lines.append(listing("Inputs read as categories", categories))
     lines += [
-        f"Input {printable(name)} only counts the rows; if it is their id, say --id." for name in _counters(data)
+        f'Column "{printable(name)}" only numbers the rows. If it identifies them, pass --id {printable(name)}.'
+        for name in _counters(data)
     ]
-    lines += map(wrapped, remarks(detector))
+    lines += map(wrapped, remarks(fitted))
     return "\n".join(lines)
 
 
-def _flagged(detector: MCODE) -> str:
-    n_flagged, level = int(detector.labels_.sum()), level_of(detector.contamination, detector.fdr)
+def _flagged(fitted: FittedDetector) -> str:
+    decision = fitted.decision
+    n_flagged, level = int(decision.flagged.sum()), decision.level
     by_level = "" if level is None else f" (false-discovery level {percent(level)})"
     if not n_flagged:
         return f"none flagged{by_level}"
-    return f"{n_flagged} flagged, with a score above {detector.threshold_:.4g}{by_level}"
+    return f"{n_flagged} flagged, with a score above {decision.threshold:.4g}{by_level}"
 
 
 def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask | None = None) -> str:
@@ -77,26 +78,26 @@ def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask
     return "\n" + "\n".join([*text, LEGEND])
 
 
-def quality_table(detector: MCODE) -> str:
-    return f"\n{detector.output_quality_}\n{QUALITY_LEGEND}"
+def quality_table(fitted: FittedDetector) -> str:
+    return f"\n{fitted.quality}\n{QUALITY_LEGEND}"
 
 
-def as_json(detector: MCODE, data: Dataset, rows: list[RankedRow], quality: bool) -> str:
+def as_json(fitted: FittedDetector, data: Dataset, rows: list[RankedRow], quality: bool) -> str:
     """Summary and top rows for a program."""
-    level = level_of(detector.contamination, detector.fdr)
+    decision = fitted.decision
     result: dict[str, Any] = {
         "rows": len(data),
         "inputs": len(data.input_names),
         "outputs": len(data.output_names),
-        "flagged": int(detector.labels_.sum()),
-        "threshold": six_digits(detector.threshold_),
-        "score": detector.score_,
-        **({} if detector.choice_ is None else {"because": detector.choice_.why}),
-        **({} if level is None else {"fdr": level}),
+        "flagged": int(decision.flagged.sum()),
+        "threshold": six_digits(decision.threshold),
+        "rule": fitted.scorer.rule.name,
+        **({} if fitted.choice is None else {"because": fitted.choice.why}),
+        **({} if decision.level is None else {"fdr": decision.level}),
         "top": [record(row) for row in rows],
     }
     if quality:
-        columns = detector.output_quality_.to_dict()
+        columns = fitted.quality.to_dict()
         outputs = zip(*columns.values(), strict=True)
         result["quality"] = [dict(zip(columns, map(_without_nan, output), strict=True)) for output in outputs]
     return json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False)
@@ -151,10 +152,10 @@ def _cells(row: RankedRow, with_ids: bool) -> list[str]:
 
 def _sentence(row: RankedRow) -> str:
     """The outputs that make the score, small parts left out."""
-    telling = [reason for reason in row.reasons if reason.share >= SMALL_PART * row.score]
+    telling = [reason for reason in row.reasons if reason.contribution >= SMALL_SHARE * row.score]
     return "; ".join(_reason(reason, row.score) for reason in telling)
 
 
 def _reason(reason: Reason, score: float) -> str:
     name = printable(reason.output)
-    return f"{name} = {reason.observed} (p {probability(reason.probability)}, {reason.share / score:.0%})"
+    return f"{name} = {reason.observed} (p {probability(reason.probability)}, {reason.contribution / score:.0%})"

@@ -22,7 +22,7 @@ from amiss.data.fingerprints import row_fingerprints
 from amiss.data.table import Table
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.decisions.thresholds import rounded_share
-from amiss.encoding.identifiers import identifiers
+from amiss.encoding.identifiers import identifier_columns
 from amiss.evaluation.inject import inject
 from amiss.evaluation.metrics import atpar, tpar
 from amiss.models.fitting import FitResult, FittedModels, fit_models
@@ -166,7 +166,7 @@ class _Trial:
     """Some rows, of which some outputs are flipped."""
 
     def __init__(self, settings: Settings, inputs: Table, outputs: Table, others: Mapping[str, Ranker]) -> None:
-        gone = identifiers(inputs)  # a text in most of the rows drawn, if not in most of the table
+        gone = identifier_columns(inputs)  # a text in most of the rows drawn, if not in most of the table
         self.inputs = inputs.select([column for column in range(inputs.shape[1]) if column not in gone])
         seen = np.flatnonzero(~np.isnan(np.asarray(outputs.values)).all(axis=0))
         self.outputs = outputs.select(seen.tolist())

@@ -12,8 +12,7 @@ import numpy as np
 from amiss.arrays import Floats, Mask
 from amiss.errors import MissingDependencyError
 from amiss.files import atomic_write
-from amiss.output.report.measures import calibration, histogram
-from amiss.wording import percent
+from amiss.wording import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,14 +37,14 @@ def new_figure(**options: Any) -> Figure:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a PNG file, whole or not at all."""
+    """Write a PNG file, completely or not at all."""
     with atomic_write(path) as stream:
         figure.savefig(stream, format="png", dpi=120)
 
 
 def _literal(text: str) -> str:
     """Text in which a dollar sign begins no formula, and that is not too long."""
-    return (text if len(text) <= 30 else text[:29] + "…").replace("$", r"\$")
+    return printable(text, 30).replace("$", r"\$")
 
 
 def tpar_curves(
@@ -55,7 +54,7 @@ def tpar_curves(
     injected: float = 0.01,
     stressed: str = "",
 ) -> Figure:
-    """TPAR against alert rate, one panel a title of ``panels``.
+    """TPAR against alert rate, one panel for each title of ``panels``.
 
     A panel maps a method to its TPAR at ``rates`` in each repeat, ``(n_repeats, n_rates)``: the line
     is the mean, the band one standard deviation. The vertical line is the share of flipped rows; the
@@ -127,82 +126,4 @@ def precision_at_rates(precision: Mapping[str, Floats], rates: Sequence[float], 
     axis.set_xticks(np.arange(len(rates)), [f"{rate:.1%}" for rate in rates])
     axis.set(xlabel="share of rows looked at", ylabel="precision", ylim=(0, 1.05), title=title)
     axis.legend(frameon=False, ncols=len(precision), loc="upper right", fontsize="small")
-    return figure
-
-
-def score_histogram(scores: Floats, threshold: float, title: str = "scores") -> Figure:
-    """How many rows have which score, and where they are flagged; counts on a logarithmic scale."""
-    bins = histogram(scores)
-    figure = new_figure(figsize=(7.2, 3.4))
-    axis = figure.subplots()
-    axis.bar(bins.edges[:-1], bins.counts, np.diff(bins.edges), align="edge", color=COLOURS[0])
-    axis.axvline(threshold, color=WRONG, linewidth=2, label=f"threshold {threshold:.4g}")
-    axis.set(xlabel="score", ylabel="rows", yscale="log", title=_literal(title))
-    axis.legend(frameon=False)
-    return figure
-
-
-def share_bars(
-    names: Sequence[str], shares: Floats, observed: Sequence[int], expected: Sequence[float], title: str
-) -> Figure:
-    """An explained row: what each output adds to its score, with its value and the probability of a 1.
-
-    The arrays are those of ``[output for output in explanation.outputs]``, most important first.
-    """
-    figure = new_figure(figsize=(7.2, 0.8 + 0.4 * len(names)))
-    axis = figure.subplots()
-    places = np.arange(len(names))[::-1]
-    axis.barh(places, shares, color=COLOURS[0])
-    labels = [f"{_literal(name)} = {value}" for name, value in zip(names, observed, strict=True)]
-    axis.set_yticks(places, labels)
-    for place, share, chance in zip(places, shares, expected, strict=True):
-        axis.annotate(f" chance of a 1: {percent(float(chance))}", (share, place), va="center", fontsize="small")
-    axis.set(xlabel="share of the score", title=_literal(title))
-    axis.margins(x=0.35)
-    axis.set_xlim(left=0)
-    return figure
-
-
-def calibration_curve(probability: Floats, y: Floats, name: str) -> Figure:
-    """Is a probability as often right as it says? Each point is a tenth of the rows."""
-    curve = calibration(probability, y)
-    figure = new_figure(figsize=(4.4, 4.4))
-    axis = figure.subplots()
-    axis.plot([0, 1], [0, 1], color="#777777", linewidth=1)
-    axis.plot(curve.expected, curve.observed, "o-", color=COLOURS[0])
-    axis.set(xlabel="expected share of ones", ylabel="observed share of ones", title=_literal(name),
-             xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")  # fmt: skip
-    return figure
-
-
-def dependence_map(coef: Floats, names: Sequence[str], title: str = "which outputs speak for which") -> Figure:
-    """``coef[j, i]``, what output j = 1 adds to the log-odds of output i, as colours: blue for, orange against."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    colours = LinearSegmentedColormap.from_list("against and for", ["#D55E00", "#FFFFFF", "#0072B2"])
-    largest = float(np.abs(coef).max(initial=0.0)) or 1.0
-    size = 2.5 + 0.28 * len(names)
-    figure = new_figure(figsize=(size + 1, size))
-    axis = figure.subplots()
-    image = axis.imshow(coef, cmap=colours, vmin=-largest, vmax=largest)
-    labels = [_literal(name) for name in names]
-    axis.set_xticks(range(len(names)), labels, rotation=60, ha="right")
-    axis.set_yticks(range(len(names)), labels)
-    axis.set(title=_literal(title), xlabel="for this output", ylabel="this output = 1 adds")
-    figure.colorbar(image, ax=axis, shrink=0.8, label="log-odds")
-    return figure
-
-
-def rho_pair(rho: Floats, flagged: Mask, names: Sequence[str], title: str = "two outputs") -> Figure:
-    """Rows at the probabilities of the values observed in two outputs, ``rho`` being (n_rows, 2)."""
-    figure = new_figure(figsize=(4.8, 4.8))
-    axis = figure.subplots()
-    axis.scatter(rho[~flagged, 0], rho[~flagged, 1], s=9, color=ORDINARY, linewidth=0, label="ordinary")
-    axis.scatter(
-        rho[flagged, 0], rho[flagged, 1], s=42, facecolor="none", edgecolor=WRONG, linewidth=1.6, label="flagged"
-    )
-    axis.set(xlabel=f"chance of the observed {_literal(names[0])}",
-             ylabel=f"chance of the observed {_literal(names[1])}",
-             xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), title=_literal(title), aspect="equal")  # fmt: skip
-    axis.legend(frameon=False, fontsize="small")
     return figure

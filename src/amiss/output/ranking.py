@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.dataset import Dataset
 from amiss.data.table import Origin
+from amiss.fitted import FittedDetector
+from amiss.monitoring.batch import ScoredBatch
+from amiss.scoring.rows import ScoredRows
 
-if TYPE_CHECKING:
-    from amiss.detector import MCODE
-    from amiss.monitoring.batch import Batch
+EXPLAINED = 1000  # flagged rows whose suspects are found; beyond, the largest contributions have to do
 
-EXPLAINED = 1000  # flagged rows whose suspects are found; beyond, the largest shares have to do
+Suspects = Mapping[int, list[int]]
+"""Rows, each with its suspicious outputs in the order of its explanation."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,13 @@ class Reason:
     output: str
     observed: int
     probability: float
-    share: float
+    contribution: float
     p_value: float | None = None  # of a new row's output: how often it adds as much in rows held out of the fit
 
 
 @dataclass(frozen=True)
 class RankedRow:
-    """One row of the list; ``row`` counts from 1, and the shares of all outputs add up to the score.
+    """One row of the list; ``row`` counts from 1, and the contributions of all outputs add up to the score.
 
     ``place`` is where the row stands in a file: its name if there are several, and its line if it has
     lines.
@@ -46,113 +48,102 @@ class RankedRow:
     flagged: bool
     reasons: tuple[Reason, ...]
     p_value: float | None = None
-    is_new: bool = False  # judged by a model, not fitted to
+    is_new: bool = False  # scored by a model, not fitted to
     in_fit: bool | None = None  # whether the model has seen it all the same, if that is known
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """Rows with what a detector says of them; ``suspects`` gives those of some rows, in their order."""
+class RankedList:
+    """Rows in the order of their scores, ties in row order; what each names is found once.
 
-    scores: Floats
+    ``output_p_values`` and ``in_fit`` are known of new rows only.
+    """
+
+    rows: ScoredRows
     flagged: Mask
-    contributions: Floats
-    probability: Floats
-    output_names: tuple[str, ...]
-    suspects: Callable[[list[int]], Iterator[list[int]]]
     p_values: Floats | None
+    data: Dataset
+    order: Rows
+    suspects: Suspects
+    is_new: bool = False
     in_fit: Mask | None = None
     output_p_values: Floats | None = None
-    is_new: bool = False
 
+    @classmethod
+    def of_fit(cls, fitted: FittedDetector, data: Dataset, n_rows: int | None = None) -> RankedList:
+        """The first ``n_rows`` rows of a fit; ``data`` is what was fitted to."""
+        rows, decision, explainer = fitted.training_rows, fitted.decision, fitted.explainer
+        order = ranked_order(rows.scores)[:n_rows]
+        suspects = flagged_suspects(order, decision.flagged, explainer.suspects_of_training)
+        return cls(rows, decision.flagged, decision.p_values, data, order, suspects)
 
-def ranked_rows(
-    detector: MCODE, data: Dataset, n_reasons: int = 3, n_rows: int | None = None
-) -> Iterator[RankedRow]:
-    """The rows a detector was fitted to, most unusual first; ties stay in row order.
+    @classmethod
+    def of_batch(
+        cls, fitted: FittedDetector, batch: ScoredBatch, data: Dataset, n_rows: int | None = None
+    ) -> RankedList:
+        """The same for new rows; ``data`` is what was scored."""
+        order = ranked_order(batch.scores)[:n_rows]
 
-    ``data`` is what it was fitted to, ``n_reasons`` how many outputs a row names at most: those with the
-    largest shares, in flagged rows the suspects of the explanation first.
-    """
-    judged = _Judged(
-        scores=detector.decision_scores_,
-        flagged=detector.labels_ == 1,
-        contributions=detector.contributions_,
-        probability=detector.rho_,
-        output_names=detector.output_names_,
-        suspects=detector.suspects,
-        p_values=getattr(detector, "p_values_", None),
-    )
-    return _ranked(judged, data, np.asarray(data.Y, dtype=float), n_reasons, n_rows)
+        def suspects(numbers: list[int]) -> Iterator[list[int]]:
+            return fitted.explainer.suspects_of_new(batch.encoded, batch.rows, numbers)
 
+        return cls(
+            rows=batch.rows,
+            flagged=batch.flagged,
+            p_values=batch.p_values,
+            data=data,
+            order=order,
+            suspects=flagged_suspects(order, batch.flagged, suspects),
+            is_new=True,
+            in_fit=~batch.rows.is_new if batch.knows_fit else None,
+            output_p_values=batch.output_p_values,
+        )
 
-def ranked_batch(
-    detector: MCODE, batch: Batch, data: Dataset, n_reasons: int = 3, n_rows: int | None = None
-) -> Iterator[RankedRow]:
-    """The same for new rows, which ``detector`` has judged."""
+    def ranked(self, n_reasons: int = 3, n_rows: int | None = None) -> Iterator[RankedRow]:
+        """The rows, each with at most ``n_reasons`` outputs: those that add most, in flagged rows the suspects first."""
+        for rank, row in enumerate(self.order[:n_rows].tolist(), start=1):
+            added = self.rows.contributions[row]
+            first = self.suspects.get(row, [])
+            rest = [int(i) for i in np.argsort(-added, kind="stable")[: n_reasons + len(first)] if i not in first]
+            largest = [i for i in [*first, *rest][:n_reasons] if added[i] > 0]
+            yield self._row(rank, row, largest)
 
-    def suspects(rows: list[int]) -> Iterator[list[int]]:
-        return detector.suspects_of_new(data.X[rows], data.Y[rows])
-
-    judged = _Judged(
-        scores=batch.scores,
-        flagged=batch.flagged,
-        contributions=batch.contributions,
-        probability=batch.probability,
-        output_names=detector.output_names_,
-        suspects=suspects,
-        p_values=batch.p_values,
-        in_fit=batch.in_fit >= 0 if batch.knows_fit else None,
-        output_p_values=batch.output_p_values,
-        is_new=True,
-    )
-    observed = np.asarray(data.Y.select_named(detector.output_names_), dtype=float)
-    return _ranked(judged, data, observed, n_reasons, n_rows)
-
-
-def flagged_suspects(detector: MCODE, order: Rows) -> dict[int, list[int]]:
-    """The suspects of the flagged rows of the fit among ``order``, of the first ``EXPLAINED`` of them."""
-    return _suspects(order, detector.labels_ == 1, detector.suspects)
-
-
-def _suspects(
-    order: Rows, flagged: Mask, suspects: Callable[[list[int]], Iterator[list[int]]]
-) -> dict[int, list[int]]:
-    some = [int(row) for row in order[:EXPLAINED] if flagged[row]]
-    return dict(zip(some, suspects(some), strict=True)) if some else {}
-
-
-def _ranked(
-    judged: _Judged, data: Dataset, observed: Floats, n_reasons: int, n_rows: int | None
-) -> Iterator[RankedRow]:
-    order = np.argsort(-judged.scores, kind="stable")[:n_rows]
-    suspects = _suspects(order, judged.flagged, judged.suspects)
-    for rank, row in enumerate(order, start=1):
-        parts = judged.contributions[row]
-        first = suspects.get(int(row), [])
-        rest = [int(i) for i in np.argsort(-parts, kind="stable")[: n_reasons + len(first)] if i not in first]
-        largest = [i for i in [*first, *rest][:n_reasons] if parts[i] > 0]
-        yield RankedRow(
+    def _row(self, rank: int, row: int, outputs: list[int]) -> RankedRow:
+        data, rows = self.data, self.rows
+        return RankedRow(
             rank=rank,
-            row=int(row) + 1,
+            row=row + 1,
             id=None if data.ids is None else data.ids[row],
             place={} if data.Y.origin is None else _place(data.Y.origin, row),
-            score=float(judged.scores[row]),
-            flagged=bool(judged.flagged[row]),
+            score=float(rows.scores[row]),
+            flagged=bool(self.flagged[row]),
             reasons=tuple(
                 Reason(
-                    output=judged.output_names[i],
-                    observed=int(observed[row, i]),
-                    probability=float(judged.probability[row, i]),
-                    share=float(parts[i]),
-                    p_value=_known(judged.output_p_values, (row, i)),
+                    output=rows.output_names[i],
+                    observed=int(rows.Y[row, i]),
+                    probability=float(rows.probabilities[row, i]),
+                    contribution=float(rows.contributions[row, i]),
+                    p_value=_known(self.output_p_values, (row, i)),
                 )
-                for i in largest
+                for i in outputs
             ),
-            p_value=_known(judged.p_values, row),
-            is_new=judged.is_new,
-            in_fit=None if judged.in_fit is None else bool(judged.in_fit[row]),
+            p_value=_known(self.p_values, row),
+            is_new=self.is_new,
+            in_fit=None if self.in_fit is None else bool(self.in_fit[row]),
         )
+
+
+def ranked_order(scores: Floats) -> Rows:
+    """Rows from most to least unusual; ties stay in row order."""
+    return np.argsort(-scores, kind="stable")
+
+
+def flagged_suspects(
+    order: Rows, flagged: Mask, suspects: Callable[[list[int]], Iterator[list[int]]]
+) -> dict[int, list[int]]:
+    """The suspects of the flagged rows among ``order``, of the first ``EXPLAINED`` of them."""
+    some = [int(row) for row in order[:EXPLAINED] if flagged[row]]
+    return dict(zip(some, suspects(some), strict=True)) if some else {}
 
 
 def _known(p_values: Floats | None, place: Any) -> float | None:

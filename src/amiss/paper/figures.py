@@ -10,12 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Floats, Matrix
-from amiss.detector import MCODE
 from amiss.evaluation import inject
 from amiss.output.plots import rho_space, tpar_curves
 from amiss.paper.cells import RATES, RATIO, curves
 from amiss.paper.comparison import Cell
-from amiss.paper.methods import OURS, PAPER
+from amiss.paper.methods import OURS, method
 from amiss.paper.table2 import load
 
 if TYPE_CHECKING:
@@ -39,11 +38,9 @@ def projection(data: Path, dataset: str) -> Figure:
     pair = np.sort(np.argsort(np.abs(Y.mean(axis=0) - 0.5), kind="stable")[:2])
     flipped_pair, flipped = inject(Y[:, pair], RATIO, 0.5, random_state=0)
     Y[:, pair] = flipped_pair
-    detector = MCODE(score="prod", **PAPER)
-    evidence = detector.gather(table.X, Y)
-    rho = detector.score_rows(evidence).rho_[:, pair]
-    places = np.empty((len(Y), 2))
-    places[evidence.order] = _principal_places(evidence.design)
+    fitted = method("M-PROD").fit(table.X, Y).fitted_
+    rows = fitted.models.training_rows
+    places, rho = _principal_places(rows.design)[rows.place], fitted.training_rows.probabilities[:, pair]
     names = [table.output_names[output] for output in pair]
     return rho_space(
         places,

@@ -7,65 +7,118 @@ model, gets held-out probabilities by models of the inputs alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Floats
+from amiss.data.columns import Columns
 from amiss.data.table import Table
 from amiss.detector import MCODE
-from amiss.errors import MissingDependencyError
-from amiss.evaluation.baselines import lof_of
-from amiss.models.fitting import Evidence
+from amiss.encoding.joint import joint
+from amiss.errors import MissingDependencyError, quoted
+from amiss.evaluation.baselines import lof_of_fit
+from amiss.models.fitting import FitResult, fit_models
 from amiss.paper.table2 import PAPER_METHODS
+from amiss.scoring.neighborhood import Neighborhood
+from amiss.scoring.registry import RULES
+from amiss.scoring.rows import ScoredRows
+from amiss.scoring.training import neighborhood_of, score_training_rows
+from amiss.settings import Settings
 
 OURS = "amiss"
 BASELINES = ("cleanlab", "cleanlab softmin", "isolation forest")
 METHODS = (*PAPER_METHODS, OURS, *BASELINES)
 
-PAPER: dict[str, Any] = {"crossfit": False, "weighting": "error", "scaling": "block", "parent_penalty": 1.0}
+PAPER: Mapping[str, Any] = MappingProxyType(
+    {"crossfit": False, "weighting": "error", "scaling": "block", "parent_penalty": 1.0}
+)
+PARAMETERS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "I-PROD": {"rule": "prod", "parents": "none", **PAPER},
+        "M-PROD": {"rule": "prod", **PAPER},
+        "M-RW": {"rule": "rw", **PAPER},
+        "M-LRW": {"rule": "lrw", **PAPER},
+    }
+)
+
+
+def method(name: str, **parameters: Any) -> MCODE:
+    """A detector with exactly the paper's settings: "I-PROD", "M-PROD", "M-RW" or "M-LRW".
+
+    ``parameters`` are further ones, such as ``n_neighbors`` or ``n_jobs``. (The paper's LOF is
+    :func:`amiss.evaluation.baselines.lof`.)
+
+    >>> method("M-LRW").rule, method("I-PROD").parents
+    ('lrw', 'none')
+    """
+    if name not in PARAMETERS:
+        raise ValueError(f"there is no method {quoted(name)}; there are {', '.join(PARAMETERS)}")
+    return MCODE(**{**PARAMETERS[name], **parameters})
+
+
+def settings_of(name: str, **parameters: Any) -> Settings:
+    """The settings of one of the paper's methods."""
+    return Settings.of(**method(name, **parameters).get_params(deep=False))
+
+
+class Fitted:
+    """The models of one kind of settings on a table, and its scores by several rules."""
+
+    def __init__(self, table: tuple[Table, Table], settings: Settings) -> None:
+        self.outputs, self.settings = table[1].names, settings
+        self.result: FitResult = fit_models(
+            *table, settings.models, seed=settings.seed, n_jobs=settings.n_jobs
+        )
+
+    @cached_property
+    def neighborhood(self) -> Neighborhood | None:
+        settings = self.settings.with_rule(RULES["lrw"]).scoring
+        return neighborhood_of(self.result.models, settings, self.settings.n_jobs, verbose=False)
+
+    def scored(self, rule: str, share: float) -> ScoredRows:
+        """The rows by a rule, with this share of models that did not see a row."""
+        scoring = self.settings.with_rule(RULES[rule]).scoring
+        near = self.neighborhood if scoring.uses_neighbors else None
+        log_odds = self.result.log_odds(share)
+        return score_training_rows(self.result.models, log_odds, self.outputs, scoring, near, n_jobs=-1).rows
 
 
 class Contaminated:
     """A table with flips, and what several methods ask of it."""
 
     def __init__(self, X: Table, Y: Floats) -> None:
-        self.X, self.Y = X, Y
-        self.ours, self.paper = MCODE(), MCODE(score="lrw", **PAPER)
-        self.alone = MCODE(parents="none", score="prod", **PAPER)
+        _, inputs, outputs = Columns.of(X, Y)
+        self.table, self.Y = (inputs, outputs), Y
 
     @cached_property
-    def our_evidence(self) -> Evidence:
-        return self.ours.gather(self.X, self.Y)
+    def by_our_default(self) -> Fitted:
+        return Fitted(self.table, Settings.of())
 
     @cached_property
-    def paper_evidence(self) -> Evidence:
-        return self.paper.gather(self.X, self.Y)
+    def by_the_paper(self) -> Fitted:
+        return Fitted(self.table, settings_of("M-LRW"))
 
     @cached_property
-    def evidence_alone(self) -> Evidence:
+    def by_inputs_alone(self) -> Fitted:
         """Of models that see the inputs only."""
-        return self.alone.gather(self.X, self.Y)
+        return Fitted(self.table, settings_of("I-PROD"))
 
-    def by_default(self) -> Floats:
-        found: Floats = self.ours.score_rows(self.our_evidence).decision_scores_
-        return found
+    def default_scores(self) -> Floats:
+        settings = self.by_our_default.settings.scoring
+        return self.by_our_default.scored(settings.chosen_rule.name, settings.out_of_fold_share).scores
 
-    def by_the_paper(self, score: str) -> Floats:
-        found: Floats = self.paper.set_params(score=score).score_rows(self.paper_evidence).decision_scores_
-        return found
-
-    def by_inputs_alone(self) -> Floats:
-        found: Floats = self.alone.set_params(crossfit=False).score_rows(self.evidence_alone).decision_scores_
-        return found
+    def paper_scores(self, rule: str) -> Floats:
+        return self.by_the_paper.scored(rule, 0.0).scores
 
     def held_out_probabilities(self) -> Floats:
         """P(y = 1 | x) by models that see the inputs only and did not see the row."""
-        rho = self.alone.set_params(crossfit=True).score_rows(self.evidence_alone).rho_
+        rho = self.by_inputs_alone.scored("prod", 1.0).probabilities
         return np.where(self.Y == 1, rho, 1 - rho)
 
 
@@ -82,8 +135,8 @@ def scores_by_method(X: Table, Y: Floats, methods: Sequence[str]) -> dict[str, F
 
 
 def _lof(table: Contaminated) -> Floats:
-    table.by_the_paper("lrw")
-    return lof_of(table.paper)
+    fitted = table.by_the_paper
+    return lof_of_fit(fitted.result.models, fitted.neighborhood)
 
 
 def _cleanlab(table: Contaminated, **aggregation: Any) -> Floats:
@@ -98,23 +151,22 @@ def _cleanlab(table: Contaminated, **aggregation: Any) -> Floats:
 def _isolation_forest(table: Contaminated) -> Floats:
     from sklearn.ensemble import IsolationForest
 
-    from amiss.encoding.joint import joint
-
-    space = joint(table.our_evidence.design, table.our_evidence.Y)
+    rows = table.by_our_default.result.models.training_rows
+    space = joint(rows.design, rows.Y)
     if sparse.issparse(space):  # its trees want short indices
         short = space.indices.astype(np.int32), space.indptr.astype(np.int32)
         space = sparse.csr_array((space.data, *short), shape=space.shape)
     found = IsolationForest(random_state=0, n_jobs=-1).fit(space).score_samples(space)
-    return -np.asarray(found)[np.argsort(table.our_evidence.order, kind="stable")]
+    return -np.asarray(found)[rows.place]
 
 
 _SCORERS: dict[str, Callable[[Contaminated], Floats]] = {
     "LOF": _lof,
-    "I-PROD": Contaminated.by_inputs_alone,
-    "M-PROD": lambda table: table.by_the_paper("prod"),
-    "M-RW": lambda table: table.by_the_paper("rw"),
-    "M-LRW": lambda table: table.by_the_paper("lrw"),
-    OURS: Contaminated.by_default,
+    "I-PROD": lambda table: table.by_inputs_alone.scored("prod", 0.0).scores,
+    "M-PROD": lambda table: table.paper_scores("prod"),
+    "M-RW": lambda table: table.paper_scores("rw"),
+    "M-LRW": lambda table: table.paper_scores("lrw"),
+    OURS: Contaminated.default_scores,
     "cleanlab": _cleanlab,
     "cleanlab softmin": lambda table: _cleanlab(table, aggregator_kwargs={"method": "softmin"}),
     "isolation forest": _isolation_forest,

@@ -12,24 +12,18 @@ from collections.abc import Sequence
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from markupsafe import Markup
-from sklearn.utils.validation import check_is_fitted
 
 from amiss import __version__
-from amiss.data.alignment import aligned_columns, refuse_unequal_lengths
-from amiss.data.validation import as_inputs, as_outputs
+from amiss.data.table import Table
 from amiss.errors import DataError
 from amiss.files import atomic_write
+from amiss.fitted import FittedDetector
 from amiss.output.report.payload import DETAILED_ROWS, Material, payload
 from amiss.output.report.pictures import Picture, check_pictures, why_unseen
 from amiss.output.summary import overview
 from amiss.wording import count, printable
-
-if TYPE_CHECKING:
-    from amiss.detector import MCODE
 
 WITHOUT_SCRIPTS = 20  # rows shown where scripts are switched off
 LONGEST_TITLE = 200
@@ -37,49 +31,34 @@ LONGEST_TITLE = 200
 
 def write_report(
     path: str | Path,
-    detector: MCODE,
-    X: Any,
-    Y: Any,
+    fitted: FittedDetector,
+    inputs: Table,
+    outputs: Table,
     *,
     ids: Sequence[str] | None = None,
     pictures: Sequence[Picture] | None = None,
     n_details: int = DETAILED_ROWS,
     title: str = "amiss report",
 ) -> None:
-    """Write a report on the rows a detector was fitted to, whole or not at all.
-
-    Parameters
-    ----------
-    path : an HTML file
-    detector : fitted to X and Y
-    X, Y : what it was fitted to
-    ids : what the rows are called
-    pictures : one picture a row, as files or as an array (n_rows, height, width) or (…, 3)
-    n_details : how many of the most unusual rows carry an explanation
-    """
-    content = page(material(detector, X, Y, ids, pictures, n_details), title)
+    """Write a report on the rows of a fit, completely or not at all (:meth:`amiss.MCODE.write_report`)."""
+    content = page(material(fitted, inputs, outputs, ids, pictures, n_details), title)
     with atomic_write(Path(path)) as stream:
         stream.write(content.encode("utf-8", errors="replace"))
 
 
 def material(
-    detector: MCODE,
-    X: Any,
-    Y: Any,
+    fitted: FittedDetector,
+    inputs: Table,
+    outputs: Table,
     ids: Sequence[str] | None = None,
     pictures: Sequence[Picture] | None = None,
     n_details: int = DETAILED_ROWS,
 ) -> Material:
-    """What a report is made from, checked."""
-    check_is_fitted(detector)
-    inputs = aligned_columns(as_inputs(X), detector.input_names_, "x")
-    outputs = aligned_columns(as_outputs(Y, detector.output_names_), detector.output_names_, "y")
-    refuse_unequal_lengths(inputs, outputs)
-    detector.explain_rows([])  # a model that was saved without its rows refuses
-    n_rows = len(detector.decision_scores_)
+    """What a report is made from, checked; inputs and outputs have the columns of the fit."""
+    n_rows = len(fitted.training_rows)  # a model that was saved without its rows refuses
     if len(inputs) != n_rows:
         raise DataError(f"X has {len(inputs)} rows and the fit had {n_rows}; give what the detector was fitted to")
-    if not detector.was_fitted_to(inputs, outputs):
+    if not fitted.was_fitted_to(inputs, outputs):
         raise DataError("these are not the rows the detector was fitted to, or they are in another order")
     if ids is not None and len(ids) != n_rows:
         raise DataError(f"there are {len(ids)} ids for {n_rows} rows")
@@ -88,7 +67,7 @@ def material(
     if n_details < 1:
         raise ValueError("n_details must be at least 1")
     names = None if ids is None else tuple(map(str, ids))
-    return Material(detector, inputs, np.asarray(outputs.values), names, pictures, n_details)
+    return Material(fitted, inputs, names, pictures, n_details)
 
 
 def page(made_from: Material, title: str = "amiss report") -> str:
@@ -110,9 +89,9 @@ def page(made_from: Material, title: str = "amiss report") -> str:
     remark = [f"{count(unseen, 'picture')} could not be shown: {why_unseen()}."] * bool(unseen)
     return environment.from_string(html).render(
         title=printable(title, LONGEST_TITLE),
-        overview=[*overview(made_from.detector), *remark],
+        overview=[*overview(made_from.fitted), *remark],
         first_rows=[" ".join(detail["said"]) for detail in data["details"][:WITHOUT_SCRIPTS]],
-        weight_meaning=_weight_meaning(made_from.detector.score_),
+        weight_meaning=made_from.fitted.scorer.rule.weight_meaning + ".",
         sample_note=_sample_note(len(data["sample"]["row"]), data["n_rows"]),
         version=__version__,
         date=date.today().isoformat(),
@@ -126,15 +105,6 @@ def page(made_from: Material, title: str = "amiss report") -> str:
 
 def _hash(text: str) -> str:
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _weight_meaning(score: str) -> str:
-    return {
-        "flip": "how much the output can count, the inverse of its error thereabouts",
-        "lrw": "its mean weight in the score",
-        "rw": "its weight in the score",
-        "prod": "every output counts alike",
-    }[score] + "."
 
 
 def _sample_note(shown: int, n_rows: int) -> str:

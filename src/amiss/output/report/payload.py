@@ -9,30 +9,30 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from amiss.arrays import Floats, Rows
 from amiss.data.table import Table
-from amiss.explanations.explanation import ExplainedOutput, Explanation
-from amiss.output.ranking import flagged_suspects
+from amiss.explanations.explained_output import ExplainedOutput
+from amiss.explanations.explanation import Explanation
+from amiss.fitted import FittedDetector
+from amiss.output.ranking import flagged_suspects, ranked_order
 from amiss.output.report.inputs import LONGEST_VALUE, InputComparison, Usual
 from amiss.output.report.measures import calibration, histogram, most_connected, probability_of_one, suspicions
 from amiss.output.report.pictures import Picture, data_uris
+from amiss.scoring.rows import ScoredRows
 from amiss.wording import printable, row_name
-
-if TYPE_CHECKING:
-    from amiss.detector import MCODE
 
 LISTED_ROWS = 10_000
 DETAILED_ROWS = 200
-LISTED_OUTPUTS = 40  # of a row, by their share
+LISTED_OUTPUTS = 40  # of a row, by their contribution
 GROUNDED = 3  # suspects whose grounds are shown
 TERMS = 12
 COMPARED_INPUTS = 8
 MAPPED_OUTPUTS = 150
-SAMPLE_BYTES = 120_000  # rho of a sample of rows, a byte an output
+SAMPLE_BYTES = 120_000  # rho of a sample of rows, one byte per output
 LONGEST_NAME = 120
 MISSING = 255  # where there is no rho
 NEAREST = 5
@@ -42,34 +42,37 @@ NEAREST = 5
 class Material:
     """What a report is made from: a fit, its rows as they came, and what they are called."""
 
-    detector: MCODE
+    fitted: FittedDetector
     X: Table
-    Y: Floats
     ids: tuple[str, ...] | None = None
     pictures: Sequence[Picture] | None = None
     n_details: int = DETAILED_ROWS
 
+    @property
+    def rows(self) -> ScoredRows:
+        return self.fitted.training_rows
+
 
 def payload(material: Material) -> dict[str, Any]:
     """All of it."""
-    detector = material.detector
-    order = np.argsort(-detector.decision_scores_, kind="stable")
+    fitted, rows = material.fitted, material.rows
+    order = ranked_order(rows.scores)
     details, used = _details(material, order[: material.n_details])
     listed = order[: max(LISTED_ROWS, material.n_details)]
-    first = _main_suspects(detector, order, details)
-    bins = histogram(detector.decision_scores_)
+    first = _main_suspects(fitted, order, details)
+    bins = histogram(rows.scores)
     return {
-        "threshold": detector.threshold_,
+        "threshold": fitted.decision.threshold,
         "n_rows": len(order),
-        "n_flagged": int(detector.labels_.sum()),
+        "n_flagged": int(fitted.decision.flagged.sum()),
         "histogram": {"low": bins.edges[0], "high": bins.edges[-1], "counts": bins.counts.tolist()},
-        "output_names": [shortened(name, i) for i, name in enumerate(detector.output_names_)],
-        "input_names": [shortened(detector.input_names_[column], column) for column in used],
+        "output_names": [shortened(name, i) for i, name in enumerate(fitted.columns.outputs)],
+        "input_names": [shortened(fitted.columns.inputs[column], column) for column in used],
         "rows": _listed(material, listed, first[: len(listed)]),
         "details": details,
         "pictures": _pictures(material, order[: material.n_details]),
         "outputs": _outputs(material, order, first),
-        "dependence": _dependence(detector),
+        "dependence": _dependence(fitted),
         "sample": _sample(material, order),
     }
 
@@ -92,14 +95,15 @@ def _numbers(values: Floats, digits: int = 4) -> list[float | None]:
     return [_short(value, digits) for value in values.tolist()]
 
 
-def _main_suspects(detector: MCODE, order: Rows, details: list[dict[str, Any]]) -> Rows:
-    """The first suspect of each row of ``order``; where none was looked for, the output with the largest share."""
-    first: Rows = detector.contributions_[order].argmax(axis=1)
+def _main_suspects(fitted: FittedDetector, order: Rows, details: list[dict[str, Any]]) -> Rows:
+    """The first suspect of each row of ``order``; where none was looked for, the output that adds most."""
+    first: Rows = fitted.training_rows.contributions[order].argmax(axis=1)
     for place, detail in enumerate(details):
         if detail["outputs"]:
             first[place] = detail["outputs"][0][0]
     # Flagged rows are those at the top, so what is flagged beyond the details follows them directly.
-    beyond = flagged_suspects(detector, order[len(details) :])
+    suspects_of = fitted.explainer.suspects_of_training
+    beyond = flagged_suspects(order[len(details) :], fitted.decision.flagged, suspects_of)
     for place, suspects in enumerate(beyond.values(), start=len(details)):
         first[place] = suspects[0] if suspects else first[place]
     return first
@@ -107,24 +111,24 @@ def _main_suspects(detector: MCODE, order: Rows, details: list[dict[str, Any]]) 
 
 def _listed(material: Material, rows: Rows, first: Rows) -> dict[str, Any]:
     """The ranked list as columns, each row with its main suspect; null where nothing is observed."""
-    detector = material.detector
-    share = detector.contributions_[rows, first]
-    observed = material.Y[rows, first]
+    scored = material.rows
+    added = scored.contributions[rows, first]
+    observed = scored.Y[rows, first]
     ids = material.ids
     return {
         "row": (rows + 1).tolist(),
         "id": None if ids is None else [printable(ids[row], LONGEST_NAME) for row in rows],
-        "score": _numbers(detector.decision_scores_[rows], 5),
-        "output": [int(i) if part > 0 else None for i, part in zip(first, share, strict=True)],
+        "score": _numbers(scored.scores[rows], 5),
+        "output": [int(i) if more > 0 else None for i, more in zip(first, added, strict=True)],
         "observed": [None if np.isnan(value) else int(value) for value in observed.tolist()],
-        "probability": _numbers(detector.rho_[rows, first], 3),
+        "probability": _numbers(scored.probabilities[rows, first], 3),
     }
 
 
 def _details(material: Material, rows: Rows) -> tuple[list[dict[str, Any]], list[int]]:
     """What is said of each row, and the inputs that it names, which are meant by their place there."""
     teller = _Teller(material)
-    told = [teller.told(explanation) for explanation in material.detector.explain_rows(rows.tolist())]
+    told = [teller.told(explanation) for explanation in material.fitted.explainer.training_rows(rows.tolist())]
     return told, list(teller.used)
 
 
@@ -132,11 +136,11 @@ class _Teller:
     """Turns explanations into little lists."""
 
     def __init__(self, material: Material) -> None:
-        detector = material.detector
+        columns = material.fitted.columns
         self.material = material
         self.compared = InputComparison(material.X)
-        self.place_of_output = {name: i for i, name in enumerate(detector.output_names_)}
-        self.place_of_input = {name: i for i, name in enumerate(detector.input_names_)}
+        self.place_of_output = {name: i for i, name in enumerate(columns.outputs)}
+        self.place_of_input = {name: i for i, name in enumerate(columns.inputs)}
         self.used: dict[int, int] = {}  # input -> its place among the inputs named
         self._usual: dict[tuple[int, int, int], list[Any]] = {}
 
@@ -164,7 +168,7 @@ class _Teller:
             self.place_of_output[output.output],
             output.observed,
             _short(output.expected, 3),
-            _short(output.share, 4),
+            _short(output.contribution, 4),
             None if output.score_if_changed is None else _short(output.score_if_changed, 4),
             output.neighbors_alike,
             output.neighbors_known,
@@ -211,7 +215,7 @@ class _Teller:
     def _usual_where(self, column: int, output: int, value: int) -> list[Any]:
         key = column, output, value
         if key not in self._usual:
-            self._usual[key] = _usual(self.compared.usual(column, self.material.Y[:, output] == value))
+            self._usual[key] = _usual(self.compared.usual(column, self.material.rows.Y[:, output] == value))
         return self._usual[key]
 
 
@@ -237,11 +241,11 @@ def _pictures(material: Material, rows: Rows) -> list[str | None] | None:
 
 def _outputs(material: Material, order: Rows, first: Rows) -> dict[str, Any]:
     """How good each output's model is, and how often it is the main suspect."""
-    detector, Y = material.detector, material.Y
-    quality = detector.output_quality_
-    flagged = order[: int(detector.labels_.sum())]
-    found = suspicions(first[: len(flagged)], detector.rho_[flagged], Y[flagged])
-    probability = probability_of_one(detector.rho_, Y)
+    fitted, rows = material.fitted, material.rows
+    quality, Y = fitted.quality, rows.Y
+    flagged = order[: int(fitted.decision.flagged.sum())]
+    found = suspicions(first[: len(flagged)], rows.probabilities[flagged], Y[flagged])
+    probability = probability_of_one(rows.probabilities, Y)
     curves = [calibration(probability[:, i], Y[:, i]) for i in range(Y.shape[1])]
     return {
         "ones": _numbers(quality.prevalence, 3),
@@ -258,9 +262,9 @@ def _outputs(material: Material, order: Rows, first: Rows) -> dict[str, Any]:
     }
 
 
-def _dependence(detector: MCODE) -> dict[str, Any] | None:
+def _dependence(fitted: FittedDetector) -> dict[str, Any] | None:
     """What each output adds to the log-odds of each other, where the models are linear."""
-    between = detector.dependence()
+    between = fitted.dependence()
     if between is None or not between.any():
         return None
     outputs = most_connected(between, MAPPED_OUTPUTS)
@@ -273,13 +277,13 @@ def _dependence(detector: MCODE) -> dict[str, Any] | None:
 
 def _sample(material: Material, order: Rows) -> dict[str, Any]:
     """rho of the most unusual rows and of some others for every output, in hundredths, a byte each."""
-    detector = material.detector
-    n_rows = int(np.clip(SAMPLE_BYTES // material.Y.shape[1], 100, 1500))
-    top = order[: max(n_rows // 4, min(int(detector.labels_.sum()), n_rows // 2))]
+    scored, n_flagged = material.rows, int(material.fitted.decision.flagged.sum())
+    n_rows = int(np.clip(SAMPLE_BYTES // scored.Y.shape[1], 100, 1500))
+    top = order[: max(n_rows // 4, min(n_flagged, n_rows // 2))]
     rest = order[len(top) :]
     some = np.random.default_rng(0).permutation(len(rest))[: n_rows - len(top)]
     rows = np.concatenate([top, rest[np.sort(some)]])
-    rho = detector.rho_[rows]
+    rho = scored.probabilities[rows]
     hundredths = np.where(np.isnan(rho), MISSING, np.round(100 * np.nan_to_num(rho))).astype(np.uint8)
     return {
         "rank": np.argsort(order)[rows].tolist(),

@@ -1,0 +1,16 @@
+"""The formats of the ranked list by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amiss.registry import Registry
+
+if TYPE_CHECKING:
+    from amiss.output.list_formats import ListFormat
+
+LIST_FORMATS: Registry[ListFormat] = Registry(
+    "output format",
+    "amiss.output.list_formats",
+    {"csv": "Csv", "parquet": "Parquet", "jsonl": "JsonLines"},
+)
