@@ -10,8 +10,6 @@ import threading
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from support.tables import ENVIRONMENT, fitted, make_table
 
@@ -138,28 +136,6 @@ def test_the_folder_is_synced_too(tmp_path, monkeypatch):
     assert synced[-1] == tmp_path and len(synced) == 2
 
 
-def test_a_name_that_looks_like_a_pattern(tmp_path, amiss):
-    X, Y = make_table(60)
-    table = pd.DataFrame(
-        {"w*": ["ab"[i % 2] for i in range(60)], "wage": X[:, 0], "a,b": ["xyz"[i % 3] for i in range(60)]}
-    )
-    table["tag"] = Y[:, 0].astype(int)
-    table.to_csv(tmp_path / "t.csv", index=False)
-    assert amiss("fit", "t.csv", "--outputs", "tag", "-o", "m.amiss", "--no-calibration").code == 0
-    done = amiss("score", "m.amiss", "t.csv", "-o", "-")
-    assert done.code == 0, done.err
-
-
-def test_whole_numbers_that_no_float_holds(tmp_path, amiss):
-    """pyarrow would refuse them, and quote the number."""
-    X, Y = make_table(60)
-    table = pa.table({"number": [2**53 + 1 + i for i in range(60)], "in": X[:, 0], "tag": Y[:, 0].astype(int)})
-    fitted(table.select(["number", "in"]), table.select(["tag"]))
-    pq.write_table(table, tmp_path / "t.parquet")
-    done = amiss("find", "t.parquet", "--outputs", "tag")
-    assert done.code == 0, done.err
-
-
 def test_a_quiet_fit_still_says_that_it_could_not_calibrate(tmp_path, amiss):
     X, Y = make_table(10)
     table = pd.DataFrame({"in": X[:, 0], "tag": Y[:, 0].astype(int)})
@@ -168,20 +144,6 @@ def test_a_quiet_fit_still_says_that_it_could_not_calibrate(tmp_path, amiss):
     assert (done.code, done.out) == (0, "") and "the model is not calibrated" in done.err
     refused = amiss("score", "m.amiss", "t.csv", "--fdr", 0.1, "--against", "rows")
     assert refused.code == 2 and "the model is not calibrated" in refused.err
-
-
-def test_a_file_for_a_model_that_was_fitted_to_arrays(tmp_path, amiss):
-    X, Y = make_table(60)
-    fitted(X, Y).save(tmp_path / "m.amiss")
-    table = pd.DataFrame(X, columns=[f"x{i}" for i in range(5)]).join(
-        pd.DataFrame(Y, columns=[f"y{i}" for i in range(4)])
-    )
-    table[table.columns[::-1]].to_csv(tmp_path / "turned.csv", index=False)
-    done = amiss("score", "m.amiss", "turned.csv")
-    assert done.code == 0 and "with their score: 60 of 60 rows" in done.out
-    table.rename(columns={"x4": "z"}).to_csv(tmp_path / "other.csv", index=False)
-    done = amiss("score", "m.amiss", "other.csv")
-    assert done.code == 2 and "other.csv" in done.err
 
 
 def test_the_demo_writes_its_table_whole_or_not_at_all(tmp_path):

@@ -167,3 +167,56 @@ def test_errors_do_not_carry_cells_along(tmp_path):
     with pytest.raises(DataError) as refused:
         read_text(tmp_path, text, ".arff", outputs="y")
     assert "SECRET" not in "".join(traceback.format_exception(refused.value))
+
+
+NOMINAL = "@relation r\n@attribute n {p,q}\n@attribute a numeric\n@attribute y {0,1}\n@data\n"
+
+
+def test_arff_categories_that_are_numbers(tmp_path):
+    text = "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n1,0\n2,1\n1,1\n"
+    assert read_text(tmp_path, text, ".arff", categorical="a").X.levels == {0: ("1", "2")}
+    thin = "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{0 1}\n{1 1}\n"
+    with pytest.raises(DataError, match=r"t\.arff, column 'a': texts in sparse rows are not supported"):
+        read_text(tmp_path, thin, ".arff", categorical="a")
+
+
+def test_arff_rows_between_tabs_and_with_weights(tmp_path):
+    text = "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n1\t0\n"
+    np.testing.assert_array_equal(read_text(tmp_path, text, ".arff").X.values, [[1.0]])
+    text = "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n2,1,{1}\n5,0}\n"
+    with pytest.raises(DataError, match="line 6"):
+        read_text(tmp_path, text, ".arff")
+    thin = "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n{0 1, 1 1}, {1.0}\n{0 2}\n"
+    np.testing.assert_array_equal(read_text(tmp_path, thin, ".arff").Y.values, [[1], [0]])
+
+
+def test_arff_ids(tmp_path):
+    dense = "@relation r\n@attribute n numeric\n@attribute a numeric\n@attribute y {0,1}\n@data\n 7 ,1,0\n8,2,1\n"
+    assert read_text(tmp_path, dense, ".arff", id="n").ids == ("7", "8")
+    assert read_text(tmp_path, NOMINAL + "{0 q, 1 5}\n{2 1}\n", ".arff", id="n").ids == ("q", "p")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("{0 'q', 1}\n", "line 6: a sparse row holds pairs"),
+        ("{1 5, 1 x y}\n", "line 6: a sparse row holds pairs"),
+        ("{1 5, 1 6}\n", "line 6: the attribute numbers of a sparse row must increase"),
+        ("{7 1}\n", "line 6: an attribute number is too large; the 3 attributes"),
+        ("{1 5\n", "line 6: the row is not closed"),
+        ("q,5_0,1\n", "line 6, column 'a': this is not a number"),
+        ("r,5,1\n", "line 6, column 'n': the value is not among those"),
+        ("q,5,3\n", "line 6, column 'y': the value is not among those"),
+    ],
+)
+def test_bad_arff_rows(refused, rows, message):
+    assert message in refused(NOMINAL + rows, "t.arff", outputs="y")
+
+
+def test_an_arff_attribute_with_an_open_quote(refused):
+    text = "@relation r\n@attribute n {'p,q}\n@attribute y {0,1}\n@data\n"
+    assert refused(text, "t.arff", outputs="y") == "t.arff, line 2, column 'n': a quote is not closed"
+
+
+def test_arff_has_no_pictures(refused):
+    assert "only CSV, TSV and Parquet files" in refused(NOMINAL, "t.arff", outputs="y", pictures="n")

@@ -1,11 +1,11 @@
-"""Choosing columns, joining files, Mulan's XML, and the paper's datasets as a whole."""
+"""Which columns are outputs, ids, dropped or categorical."""
 
 from __future__ import annotations
 
-import numpy as np
+import pandas as pd
 import pytest
-from scipy import sparse
 from support.files import read_text, written
+from support.tables import make_table
 
 import amiss
 from amiss.errors import DataError
@@ -62,79 +62,22 @@ def test_a_request_that_fits_no_column_is_refused(people, options, message):
         amiss.read(people, **options)
 
 
-def test_rows_of_several_files_are_joined_by_column_name(tmp_path):
-    one = written(tmp_path / "1.csv", "a,kind,y\n1,red,0\n2,blue,1\n")
-    two = written(tmp_path / "2.csv", "y,kind,a\n1,green,3\n")
-    data = amiss.read(one, two, outputs="y")
-    np.testing.assert_array_equal(data.X.values[:, 0], [1, 2, 3])
-    assert list(np.asarray(data.X)[:, 1]) == ["red", "blue", "green"]
-    np.testing.assert_array_equal(data.Y.values[:, 0], [0, 1, 1])
-
-
-@pytest.mark.parametrize(
-    ("second", "message"),
-    [
-        ("a,y\n1,0\n", r"2\.csv: column 'b' of .*1\.csv is missing here"),
-        ("a,b,c,y\n1,2,3,0\n", r"2\.csv: column 'c' is not in"),
-        ("a,b,y\n1,2,0\n1,2,7\n", r"2\.csv, line 3, column 'y': an output must be"),
-        ("a,b,y\n1,red,0\n", r"1\.csv, column 'b': it holds numbers here and texts in another"),
-    ],
-)
-def test_files_that_do_not_fit_together_are_refused(tmp_path, second, message):
-    one = written(tmp_path / "1.csv", "a,b,y\n1,2,0\n2,3,1\n")
-    with pytest.raises(DataError, match=message):
-        amiss.read(one, written(tmp_path / "2.csv", second), outputs="y")
-
-
-XML = '<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n{}</labels>'
-
-
-def test_mulan_xml_names_the_outputs_in_any_order_and_nesting(tmp_path):
-    xml = XML.format('<label name="y2"><label name="y1"></label></label>')
-    path = written(tmp_path / "t.csv", "y1,a,y2\n0,5,1\n1,6,0\n")
-    data = amiss.read(path, outputs=str(written(tmp_path / "t.xml", xml)))
-    assert data.output_names == ("y1", "y2")
-    assert amiss.read(path, outputs=tmp_path / "t.xml").output_names == ("y1", "y2")
-
-
-@pytest.mark.parametrize(
-    ("xml", "message"),
-    [
-        ('<!DOCTYPE labels [<!ENTITY a "b">]>\n<labels><label name="y"/></labels>', r"t\.xml, line 1: .*DTD"),
-        ('<labels>\n<label name="y">\n', r"t\.xml, line 3: .*well-formed"),
-        ("<labels></labels>", r"t\.xml: there must be labels"),
-        ('<labels><label title="y"/></labels>', r"t\.xml: there must be labels"),
-        ('<labels><label name="other"/></labels>', r"t\.csv: label 'other' of .*t\.xml is not among"),
-        ("", r"t\.xml: the file is empty"),
-        ('<?xml version="1.0" encoding="nonsense"?><labels/>', r"t\.xml"),
-    ],
-)
-def test_bad_xml_is_refused(tmp_path, xml, message):
-    written(tmp_path / "t.xml", xml)
-    with pytest.raises(DataError, match=message):
-        read_text(tmp_path, "a,y\n1,0\n", outputs=str(tmp_path / "t.xml"))
-
-
-@pytest.mark.parametrize(
-    ("name", "n_rows", "n_outputs"),
-    [
-        ("mediamill", 43907, 101), ("enron", 1702, 53), ("bibtex", 7395, 159), ("yahoo-business", 11214, 30),
-        ("yahoo-arts", 7484, 26), ("yeast", 2417, 14), ("genbase", 662, 27), ("birds", 645, 19),
-    ],
-)  # fmt: skip
-def test_the_papers_datasets_have_the_papers_shapes(paper_data, name, n_rows, n_outputs):
-    files = sorted((paper_data / name).glob("*.arff*"))
-    data = amiss.read(
-        *files, outputs=paper_data / name / f"{name}.xml", id="protein" if name == "genbase" else None
+def test_nothing_left(refused):
+    assert refused("a,y\n1,0\n", "t.csv", outputs="y", drop="a") == (
+        "t.csv: every column is an output; at least one must be an input"
     )
-    assert (len(data), len(data.output_names)) == (n_rows, n_outputs)
-    assert 0 < data.Y.values.mean() < 0.5
+    assert refused("0 1:1\n1 1:1\n", "t.svm", drop=["0", "1"]) == (
+        "t.svm: there is no output column left; drop fewer columns"
+    )
 
 
-def test_joined_sparse_files_with_other_levels_stay_sparse(tmp_path):
-    text = "@relation r\n@attribute kind {{{}}}\n@attribute w numeric\n@attribute y {{0,1}}\n@data\n{}\n"
-    one = written(tmp_path / "1.arff", text.format("red,green,blue", "{0 blue,2 1}\n{1 2}"))
-    two = written(tmp_path / "2.arff", text.format("blue,green", "{0 green}\n{2 1}"))
-    data = amiss.read(one, two, outputs="y")
-    assert sparse.issparse(data.X.values)
-    assert list(np.asarray(data.X)[:, 0]) == ["blue", "red", "green", "blue"]
+def test_a_name_that_looks_like_a_pattern(tmp_path, amiss):
+    X, Y = make_table(60)
+    table = pd.DataFrame(
+        {"w*": ["ab"[i % 2] for i in range(60)], "wage": X[:, 0], "a,b": ["xyz"[i % 3] for i in range(60)]}
+    )
+    table["tag"] = Y[:, 0].astype(int)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert amiss("fit", "t.csv", "--outputs", "tag", "-o", "m.amiss", "--no-calibration").code == 0
+    done = amiss("score", "m.amiss", "t.csv", "-o", "-")
+    assert done.code == 0, done.err

@@ -1,0 +1,35 @@
+"""Tables: what they are made of and what they show."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import amiss
+from amiss.data.table import encode
+from amiss.data.validation import as_inputs
+
+
+def test_a_table_is_a_matrix_with_names():
+    table = as_inputs(np.arange(6.0).reshape(3, 2))
+    assert table.names == ("x0", "x1")
+    assert len(table) == 3
+    assert repr(table) == "Table(3 rows x 2 columns, dense)"
+    np.testing.assert_array_equal(np.asarray(table), np.arange(6.0).reshape(3, 2))
+    np.testing.assert_array_equal(np.asarray(table[1:]), [[2, 3], [4, 5]])
+    np.testing.assert_array_equal(np.asarray(table[np.array([True, False, True])]), [[0, 1], [4, 5]])
+    np.testing.assert_array_equal(np.asarray(table[2]), [[4, 5]])
+
+
+def test_texts_are_categories_and_missing_is_missing():
+    table = as_inputs(np.array([["b", 1.5], [None, 2], ["a", np.nan]], dtype=object))
+    assert table.levels == {0: ("a", "b")}
+    np.testing.assert_array_equal(table.values, [[1, 1.5], [np.nan, 2], [0, np.nan]])
+    assert encode(["x", "x"])[1] == ("x",)
+
+
+def test_columns_are_selected_by_name_with_their_levels():
+    table = amiss.Table(np.array([[1.0, 0.0, 5.0], [2.0, 1.0, 6.0]]), ("age", "sex", "size"), {1: ("f", "m")})
+    selected = table.select_named(["sex", "age"])
+    assert selected.names == ("sex", "age") and selected.levels == {0: ("f", "m")}
+    np.testing.assert_array_equal(selected.values, [[0, 1], [1, 2]])
+    assert table.select_named(table.names) is table
