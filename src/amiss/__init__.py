@@ -1,4 +1,4 @@
-"""Find the rows of a table whose outputs do not go with their inputs.
+"""Find the rows of a table whose outputs do not match their inputs.
 
 data = amiss.read("records.csv", outputs="tag_*")
 detector = amiss.MCODE().fit(data.X, data.Y)
@@ -11,33 +11,91 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from amiss import evaluation, paper
     from amiss.data.dataset import Dataset
     from amiss.data.table import Table
+    from amiss.decisions.calibration import Calibration
+    from amiss.decisions.decision import Decision
     from amiss.detector import MCODE, load
-    from amiss.errors import DataError
+    from amiss.errors import DataError, MissingDependencyError
+    from amiss.evaluation.choice import RuleChoice
+    from amiss.explanations.explained_output import ExplainedOutput, Grounds, Term
     from amiss.explanations.explanation import Explanation
-    from amiss.readers import read
+    from amiss.fitted import FittedDetector
+    from amiss.monitoring.batch import Findings, ScoredBatch
+    from amiss.monitoring.drift import Drift
+    from amiss.monitoring.shifts import Shift
+    from amiss.monitoring.unseen import Unseen
+    from amiss.readers.reading import read
+    from amiss.scoring.quality import OutputQuality
+    from amiss.scoring.rows import ScoredRows
+    from amiss.settings import Settings
 
 __version__ = "0.1.0"
-__all__ = ["MCODE", "DataError", "Dataset", "Explanation", "Table", "load", "read"]
+__all__ = [
+    "MCODE",
+    "Calibration",
+    "DataError",
+    "Dataset",
+    "Decision",
+    "Drift",
+    "ExplainedOutput",
+    "Explanation",
+    "Findings",
+    "FittedDetector",
+    "Grounds",
+    "MissingDependencyError",
+    "OutputQuality",
+    "RuleChoice",
+    "ScoredBatch",
+    "ScoredRows",
+    "Settings",
+    "Shift",
+    "Table",
+    "Term",
+    "Unseen",
+    "evaluation",
+    "load",
+    "paper",
+    "read",
+]
 
 _HOMES = {
     "MCODE": "amiss.detector",
+    "Calibration": "amiss.decisions.calibration",
     "DataError": "amiss.errors",
     "Dataset": "amiss.data.dataset",
+    "Decision": "amiss.decisions.decision",
+    "Drift": "amiss.monitoring.drift",
+    "ExplainedOutput": "amiss.explanations.explained_output",
     "Explanation": "amiss.explanations.explanation",
+    "Findings": "amiss.monitoring.batch",
+    "FittedDetector": "amiss.fitted",
+    "Grounds": "amiss.explanations.explained_output",
+    "MissingDependencyError": "amiss.errors",
+    "OutputQuality": "amiss.scoring.quality",
+    "RuleChoice": "amiss.evaluation.choice",
+    "ScoredBatch": "amiss.monitoring.batch",
+    "ScoredRows": "amiss.scoring.rows",
+    "Settings": "amiss.settings",
+    "Shift": "amiss.monitoring.shifts",
     "Table": "amiss.data.table",
+    "Term": "amiss.explanations.explained_output",
+    "Unseen": "amiss.monitoring.unseen",
     "load": "amiss.detector",
-    "read": "amiss.readers",
+    "read": "amiss.readers.reading",
 }
+_FOLDERS = ("evaluation", "paper")
 
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when they are first used, so that ``amiss --help`` is quick."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'amiss' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _FOLDERS:
+        return import_module(f"amiss.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'amiss' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 

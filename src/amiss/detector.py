@@ -277,7 +277,10 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         """PyOD's: how likely each row would keep its flag if the training rows were drawn again, ``(n_rows,)``."""
         fitted, rows = self._fitted(), self._encoded(X, Y)
         scored = fitted.score(rows)
-        flagged, n_above = fitted.decide(rows, scored).flagged, (fitted.training_scores > fitted.decision.threshold)
+        flagged, n_above = (
+            fitted.decide(rows, scored).flagged,
+            (fitted.training_scores > fitted.decision.threshold),
+        )
         return flag_confidence(scored.scores, flagged, fitted.training_scores, int(n_above.sum()))
 
     def fit_predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:

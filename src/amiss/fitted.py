@@ -1,6 +1,6 @@
 """What a fit leaves behind, as one immutable value: everything that scores, judges and explains rows later.
 
-    fit_detector(settings, columns, inputs, outputs) -> FittedDetector
+fit_detector(settings, columns, inputs, outputs) -> FittedDetector
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ class FittedDetector:
         def drawn(level: float) -> Floats:
             order = np.argsort(rows.fingerprints, kind="stable")  # no other order matters
             weights = scored.weights_of(order)
-            by = {"seed": self.models.seed, "level": level}
-            return drawn_scores(self.scorer, scored.log_odds[order], scored.Y[order], weights, **by)
+            log_odds, Y, seed = scored.log_odds[order], scored.Y[order], self.models.seed
+            return drawn_scores(self.scorer, log_odds, Y, weights, seed=seed, level=level)
 
         return decider.decide(scored, request or BatchRequest(), drawn)
 
@@ -155,9 +155,7 @@ class FittedDetector:
         rows, known = self.encode(inputs, outputs), self.models.rows
         if known is not None and np.array_equal(np.sort(rows.fingerprints), known.fingerprints):
             refit, included = self._refit(), self.scorer.included
-            held_out = hold_out_folds(
-                inputs, outputs, rows.fingerprints, included, refit, self.settings.verbose
-            )
+            held_out = hold_out_folds(inputs, outputs, rows.fingerprints, included, refit, self.settings.verbose)
             if np.count_nonzero(held_out.is_new) < FEWEST_ROWS:
                 raise DataError(f"a calibration needs {FEWEST_ROWS} rows that are not copies of others")
         else:
@@ -232,7 +230,8 @@ def fit_detector(
     if settings.scoring.rule is None:
         choice = choose_rule(settings, inputs, outputs)
         settings = settings.with_rule(choice.best)
-    scoring, how = settings.scoring, {"n_jobs": settings.n_jobs, "verbose": settings.verbose}
+    scoring = settings.scoring
+    how: dict[str, Any] = {"n_jobs": settings.n_jobs, "verbose": settings.verbose}
     result = fit_models(inputs, outputs, settings.models, seed=settings.seed, part=part, **how)
     share = scoring.out_of_fold_share
     models = result.models if share else without_fold_models(result.models)

@@ -1,8 +1,8 @@
 """Settings: what the user asked for, as one value that is checked once, when it is made.
 
-Each stage has its own settings beside its code (``models``, ``scoring``, ``decisions``); here they are put together
-from the detector's parameters. Names such as "flip" or "rank" are looked up in their registries and from then on
-are objects.
+Each stage has its own settings beside its code (``models``, ``scoring``, ``decisions``); here they are put
+together from the detector's parameters. Names such as "flip" or "rank" are looked up in their registries and from
+then on are objects.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Settings:
 
 def _crossfit_share(crossfit: Any) -> float:
     """The share of the models that did not see a row."""
-    if not (isinstance(crossfit, Real) and 0 <= crossfit <= 1):
+    if not (isinstance(crossfit, Real) and 0 <= float(crossfit) <= 1):
         raise ValueError(f"crossfit must be True, False or a share between 0 and 1; got {crossfit!r}")
     return float(crossfit)
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from amiss.encoding.scalings import SCALINGS
 from amiss.models.registry import PARENTS
 from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
-
-from amiss.encoding.scalings import SCALINGS
 
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset

@@ -60,7 +60,7 @@ def all_files(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...
 
 def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
     """Read files as those were read that a model was fitted to; ``options`` come first."""
-    from amiss.readers import read
+    from amiss.readers.reading import read
 
     reading, columns = fitted.reading, fitted.columns
     categories = [columns.inputs[column] for column in fitted.models.encoder.levels]
@@ -79,7 +79,7 @@ def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str,
 
 def read_table(files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
     """Read what those options say."""
-    from amiss.readers import read
+    from amiss.readers.reading import read
 
     return read(
         *files,

@@ -12,7 +12,7 @@ from scipy import sparse
 from amiss.arrays import Floats, Matrix
 from amiss.data.convert import TRUTH, are_label_lists, as_column, as_table, from_label_lists
 from amiss.data.table import Table
-from amiss.errors import DataError, quoted, refuse_duplicates
+from amiss.errors import DataError, quoted, quoted_list, refuse_duplicates
 
 
 def as_inputs(X: Any) -> Table:
@@ -82,3 +82,13 @@ def _first(values: Matrix, test: Any) -> tuple[int, int] | None:
     if not found.any():
         return None
     return divmod(int(np.argmax(found)), found.shape[1])
+
+
+def refuse_unobserved(outputs: Table) -> None:
+    """Refuse outputs that are missing in every row."""
+    empty = np.isnan(np.asarray(outputs.values)).all(axis=0)
+    if empty.any():
+        names = [name for name, gone in zip(outputs.names, empty, strict=True) if gone]
+        raise DataError(
+            f"{outputs.files}output {quoted_list(names)} is missing in every row; drop it or fill it in"
+        )

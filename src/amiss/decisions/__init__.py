@@ -1,1 +1,1 @@
-"""TODO"""
+"""Which rows are flagged: thresholds, p-values, calibration, false-discovery levels."""

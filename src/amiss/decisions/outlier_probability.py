@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import erf
 from scipy.stats import binom
 
-from amiss.arrays import Floats
+from amiss.arrays import Floats, Mask
 
 ProbabilityMethod = Literal["linear", "unify"]
 
@@ -29,13 +29,15 @@ def outlier_probabilities(scores: Floats, training: Floats, method: ProbabilityM
         outlying = np.clip((scores - low) / (width if width > 0 else 1.0), 0.0, 1.0)
     elif method == "unify":
         spread = training.std()
-        outlying = np.clip(erf((scores - training.mean()) / (spread if spread > 0 else 1.0) / np.sqrt(2)), 0.0, 1.0)
+        outlying = np.clip(
+            erf((scores - training.mean()) / (spread if spread > 0 else 1.0) / np.sqrt(2)), 0.0, 1.0
+        )
     else:
         raise ValueError(f"method must be 'linear' or 'unify'; got {method!r}")
     return np.column_stack([1 - outlying, outlying])
 
 
-def flag_confidence(scores: Floats, flagged: Floats, training: Floats, n_flagged: int) -> Floats:
+def flag_confidence(scores: Floats, flagged: Mask, training: Floats, n_flagged: int) -> Floats:
     """How likely each row would have the same flag if the training rows were drawn again, ``(n_rows,)``.
 
     Perini, Vercruyssen and Davis, *Quantifying the confidence of anomaly detectors in their example-wise

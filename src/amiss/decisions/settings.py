@@ -14,7 +14,7 @@ Against = Literal["rows", "models"]
 
 @dataclass(frozen=True)
 class DecisionSettings:
-    """How rows of the fit are flagged: a share of them, or a false-discovery ``level``; checked when it is made."""
+    """How rows of the fit are flagged: by a share, or by a false-discovery ``level``. Checked when it is made."""
 
     contamination: float | Literal["auto"]
     fdr: float | None

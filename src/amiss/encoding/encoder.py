@@ -29,7 +29,7 @@ from amiss.encoding.expansion import (
 from amiss.encoding.identifiers import refuse_identifiers
 from amiss.encoding.ranks import Ranks
 from amiss.encoding.scalings.base import Scaling
-from amiss.errors import DataError, quoted_list, quoted
+from amiss.errors import DataError, quoted, quoted_list
 
 SPARSE_STORAGE = 0.1  # a matrix with a smaller share of non-zeros than this is stored sparse
 

@@ -9,8 +9,8 @@ import numpy as np
 from amiss.arrays import Floats
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.encoding.encoder import fit_encoder
-from amiss.encoding.scalings import SCALINGS
 from amiss.encoding.joint import joint
+from amiss.encoding.scalings import SCALINGS
 from amiss.models.fitting import FittedModels
 from amiss.models.missing import Expectations, base_rates
 from amiss.scoring.neighborhood import Neighborhood

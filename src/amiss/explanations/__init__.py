@@ -1,1 +1,1 @@
-"""TODO"""
+"""Why a row has its score, in numbers and in sentences."""

@@ -61,7 +61,7 @@ def _neighbors(cases: list[Case], filled: Floats, models: FittedModels, scorer: 
     if scorer.local is None:
         return None
     if scorer.neighbor_space == "inputs":  # which were not changed
-        return np.stack([case.neighbors for case in cases])
+        return np.stack([case.neighbors for case in cases if case.neighbors is not None])
     return scorer.neighbors(_designs(cases, models), filled, _own(cases))
 
 

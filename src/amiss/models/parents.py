@@ -65,4 +65,3 @@ class InputsOnly:
 
     def visible(self, n_outputs: int, order: Sequence[int] | None) -> Mask:
         return np.zeros((n_outputs, n_outputs), dtype=bool)
-

@@ -121,9 +121,10 @@ class ScoredBatch:
         if silent:
             remarks.append(f"{_some(silent, n_rows, 'has', 'have')} no output and therefore a score of zero.")
         if found.estimated_members:
+            members = _some(found.estimated_members, n_rows, "was", "were")
             remarks.append(
-                f"About {_some(found.estimated_members, n_rows, 'was', 'were')} probably used in the fit. The model "
-                "was saved without its rows, so this is an estimate; their scores may be too low."
+                f"About {members} probably used in the fit. The model was saved without its rows, so this is an "
+                "estimate; their scores may be too low."
             )
         if found.near_copies:
             remarks.append(
@@ -132,9 +133,8 @@ class ScoredBatch:
             )
         if n_seen:
             unjudged = " A false-discovery level judges new rows only." if self.decision.unjudged else ""
-            remarks.append(
-                f"{_some(n_seen, n_rows, 'was', 'were')} used in the fit, so there are no p-values for them.{unjudged}"
-            )
+            used = f"{_some(n_seen, n_rows, 'was', 'were')} used in the fit"
+            remarks.append(f"{used}, so there are no p-values for them.{unjudged}")
         return remarks
 
 

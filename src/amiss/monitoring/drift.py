@@ -19,7 +19,7 @@ WHOLE_ERRORS = 3.0  # more or fewer than usual: below that a mean of a few rows 
 
 @dataclass(frozen=True)
 class Drift:
-    """Each output's error rate (mean of 1 - rho) in a batch, against rows like those of the fit that it has not seen.
+    """Each output's error rate (mean of 1 - rho) in a batch, against unseen rows like those of the fit.
 
     ``z`` is their difference in standard errors; ``drifted`` says where it is more than chance, and at
     least three whole errors.
@@ -66,7 +66,8 @@ class Drift:
         if not len(which):
             return []
         said = [
-            f"{printable(self.name[i])} {percent(self.found[i])} ({percent(self.usual[i])} in the fit)" for i in which
+            f"{printable(self.name[i])} {percent(self.found[i])} ({percent(self.usual[i])} in the fit)"
+            for i in which
         ]
         what = "The error rate of one output" if len(said) == 1 else f"The error rates of {len(said)} outputs"
         return [f"{what} changed: {first_few(said)}."]

@@ -1,4 +1,4 @@
-"""Formats of the ranked list: CSV, JSON lines, Parquet. A new one is one class here and one line in ``registry``."""
+"""Formats of the ranked list. A new one is one class here and one line in :mod:`amiss.output.registry`."""
 
 from __future__ import annotations
 
@@ -119,7 +119,9 @@ def _flat(row: RankedRow, n_reasons: int) -> dict[str, Any]:
     if row.id is not None:
         cells["id"] = row.id
     cells |= {"score": six_digits(row.score), "flagged": int(row.flagged)}
-    cells |= {name: int(value) if isinstance(value, bool) else value for name, value in _new_row_fields(row).items()}
+    cells |= {
+        name: int(value) if isinstance(value, bool) else value for name, value in _new_row_fields(row).items()
+    }
     for place in range(1, n_reasons + 1):
         reason = row.reasons[place - 1] if place <= len(row.reasons) else None
         cells[f"output_{place}"] = None if reason is None else reason.output

@@ -100,7 +100,7 @@ class RankedList:
         )
 
     def ranked(self, n_reasons: int = 3, n_rows: int | None = None) -> Iterator[RankedRow]:
-        """The rows, each with at most ``n_reasons`` outputs: those that add most, in flagged rows the suspects first."""
+        """The rows, each with at most ``n_reasons`` outputs: in flagged rows the suspects, then what adds most."""
         for rank, row in enumerate(self.order[:n_rows].tolist(), start=1):
             added = self.rows.contributions[row]
             first = self.suspects.get(row, [])

@@ -72,9 +72,7 @@ class Fitted:
 
     def __init__(self, table: tuple[Table, Table], settings: Settings) -> None:
         self.outputs, self.settings = table[1].names, settings
-        self.result: FitResult = fit_models(
-            *table, settings.models, seed=settings.seed, n_jobs=settings.n_jobs
-        )
+        self.result: FitResult = fit_models(*table, settings.models, seed=settings.seed, n_jobs=settings.n_jobs)
 
     @cached_property
     def neighborhood(self) -> Neighborhood | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from amiss.data.dataset import Dataset
 from amiss.errors import DataError
-from amiss.readers import read
+from amiss.readers.reading import read
 
 PAPER_METHODS = ("LOF", "I-PROD", "M-PROD", "M-RW", "M-LRW")
 

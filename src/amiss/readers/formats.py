@@ -1,28 +1,13 @@
-"""All file formats, by name. A new format is one file with a ``Format`` in it, and one line here."""
+"""Which format a file has."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from amiss.errors import DataError, quoted
-from amiss.readers.arff import ARFF
-from amiss.readers.delimited import CSV, TSV
 from amiss.readers.format import Format
-from amiss.readers.npz import NPZ
-from amiss.readers.parquet import PARQUET
+from amiss.readers.registry import FORMATS
 from amiss.readers.source import Source
-from amiss.readers.svmlight import SVMLIGHT
-
-FORMATS = {format.name: format for format in (CSV, TSV, ARFF, SVMLIGHT, NPZ, PARQUET)}
-
-
-def format_names() -> tuple[str, ...]:
-    """The names a user may choose from.
-
-    >>> format_names()
-    ('csv', 'tsv', 'arff', 'svmlight', 'npz', 'parquet')
-    """
-    return tuple(FORMATS)
 
 
 def formats_by_suffix() -> dict[str, Format]:
@@ -38,10 +23,10 @@ def find_format(source: Source, name: str | None = None) -> Format:
     """The format called ``name``; without a name, what the suffix says. Standard input is CSV by default."""
     if name is not None:
         if name not in FORMATS:
-            raise DataError(f"there is no format {quoted(name)}; choose one of {', '.join(format_names())}")
+            raise DataError(f"there is no format {quoted(name)}; choose one of {', '.join(FORMATS)}")
         return FORMATS[name]
     if source.path == "-":
-        return CSV
+        return FORMATS["csv"]
     if Path(source.path).is_dir():
         source.refuse("this is a folder; give a file in it")
     known = formats_by_suffix()

@@ -25,9 +25,7 @@ class Neighborhood:
     space: NeighborSpace
     k: int
 
-    def of(
-        self, design: Matrix, filled: Floats, own: Rows | None, n_jobs: int | None, verbose: bool
-    ) -> Neighbors:
+    def of(self, design: Matrix, filled: Floats, own: Rows | None, n_jobs: int | None, verbose: bool) -> Neighbors:
         """The rows of the fit near some rows; ``own`` are rows that are not to be found again."""
         queries = _space(design, filled, self.space)
         if own is None:
@@ -58,9 +56,7 @@ def _space(design: Matrix, filled: Floats, space: NeighborSpace) -> Matrix:
     return joint(design, filled) if space == "joint" else design
 
 
-def _found(
-    nearest: NearestRows, k: int, queries: Matrix | None, n_jobs: int | None, verbose: bool
-) -> Neighbors:
+def _found(nearest: NearestRows, k: int, queries: Matrix | None, n_jobs: int | None, verbose: bool) -> Neighbors:
     """The nearest rows, with progress."""
     n_queries = (nearest.rows if queries is None else queries).shape[0]
     with progress.stages(verbose)("finding neighbours", n_queries) as advance:

@@ -1,4 +1,4 @@
-"""What scoring the rows of a fit leaves behind, to score other rows alike: the rule, its weights, its neighbours."""
+"""The scorer of a fit: its rule, weights and neighbours, which score other rows alike."""
 
 from __future__ import annotations
 

@@ -74,4 +74,3 @@ class Brier:
 
     def inverted(self, means: Floats) -> Floats:
         return inverse(means)
-

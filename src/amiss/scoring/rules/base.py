@@ -48,9 +48,7 @@ class ScoringRule(Protocol):
         """What each output adds to the score of a complete row, ``(n_rows, n_outputs)``."""
 
 
-def contributions(
-    rule: ScoringRule, log_rho: Floats, weights: Floats, observed: Mask, included: Mask
-) -> Floats:
+def contributions(rule: ScoringRule, log_rho: Floats, weights: Floats, observed: Mask, included: Mask) -> Floats:
     """What each output adds to the score of each row, ``(n_rows, n_outputs)``; rows sum to it.
 
     ``weights`` is ``(n_outputs,)`` or ``(n_rows, n_outputs)``; outputs not ``included`` add

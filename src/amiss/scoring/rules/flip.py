@@ -18,8 +18,8 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask
 from amiss.scoring.neighbors import Neighbors
-from amiss.scoring.weights import mean_errors, smoothed_local_weights
 from amiss.scoring.weightings import Weighting
+from amiss.scoring.weights import mean_errors, smoothed_local_weights
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ class Product(WeightedSum):
         return np.ones(errors.shape[1])
 
 
-LRW = WeightedSum("lrw", "the paper's, weights from each row's neighbourhood", "its mean weight in the score", True)
+LRW = WeightedSum(
+    "lrw", "the paper's, weights from each row's neighbourhood", "its mean weight in the score", True
+)
 RW = WeightedSum("rw", "the paper's, weights from all rows", "its weight in the score", False)
 PROD = Product("prod", "the paper's, without weights", "every output counts alike", False)
