@@ -1,0 +1,1 @@
+"""Whether another version of amiss gives the same numbers."""
