@@ -54,7 +54,7 @@ def test_hard_cases_have_finite_scores(case, score):
     X, Y = HARD[case](*make_table())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = fitted(X, Y, score=score)
+        model = fitted(X, Y, rule=score)
         new = model.decision_function(X, Y)
     assert np.isfinite(model.decision_scores_).all()
     assert (model.decision_scores_ >= 0).all()
@@ -144,7 +144,7 @@ def test_row_order_changes_nothing(score, crossfit):
     X = np.round(X)  # many ties and copies
     X[100:120], Y[100:120] = X[:20], Y[:20]
     order = np.random.default_rng(1).permutation(len(X))
-    one, other = (fitted(X[o], Y[o], score=score, crossfit=crossfit) for o in (slice(None), order))
+    one, other = (fitted(X[o], Y[o], rule=score, crossfit=crossfit) for o in (slice(None), order))
     np.testing.assert_allclose(other.decision_scores_, one.decision_scores_[order], rtol=1e-12)
     np.testing.assert_allclose(other.rho_, one.rho_[order], rtol=1e-12)
     np.testing.assert_allclose(one.decision_scores_[100:120], one.decision_scores_[:20], rtol=1e-9)
@@ -165,7 +165,7 @@ def test_calling_twice_changes_nothing():
 def test_dense_and_sparse_agree(density, score):
     X, Y = make_table()
     X = np.abs(X) * (np.random.default_rng(0).random(X.shape) < density)
-    dense, thin = fitted(X, Y, score=score), fitted(sparse.csr_array(X), sparse.csr_array(Y), score=score)
+    dense, thin = fitted(X, Y, rule=score), fitted(sparse.csr_array(X), sparse.csr_array(Y), rule=score)
     np.testing.assert_allclose(dense.decision_scores_, thin.decision_scores_, atol=1e-6)
 
 
@@ -173,7 +173,7 @@ def test_dense_and_sparse_agree(density, score):
 def test_batches_of_new_rows_are_scored_like_the_whole(score):
     X, Y = make_table()
     Y[5, 1] = np.nan
-    model = fitted(X, Y, score=score)
+    model = fitted(X, Y, rule=score)
     whole = model.decision_function(X, Y)
     parts = [model.decision_function(X[a : a + 7], Y[a : a + 7]) for a in range(0, len(X), 7)]
     np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-9)
@@ -182,7 +182,7 @@ def test_batches_of_new_rows_are_scored_like_the_whole(score):
 @pytest.mark.parametrize("score", ["prod", "rw"])
 def test_in_sample_scores_are_those_of_the_same_rows_as_new(score):
     X, Y = make_table()
-    model = fitted(X, Y, score=score, crossfit=False)
+    model = fitted(X, Y, rule=score, crossfit=False)
     np.testing.assert_allclose(model.decision_function(X, Y), model.decision_scores_, atol=1e-9)
 
 
@@ -260,4 +260,4 @@ def test_progress_is_shown_on_standard_error(capsys, monkeypatch):
 def test_the_recall_of_an_earlier_fit_does_not_linger(table):
     detector = fitted(*table)
     assert detector.neighbor_recall_ == 1
-    assert not hasattr(detector.set_params(score="rw").fit(*table), "neighbor_recall_")
+    assert not hasattr(detector.set_params(rule="rw").fit(*table), "neighbor_recall_")

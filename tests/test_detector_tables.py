@@ -19,7 +19,7 @@ from amiss.errors import DataError
 @pytest.mark.parametrize("score", SCORES)
 def test_every_kind_of_table_gives_the_same_scores(score):
     X, Y = make_table()
-    expected = fitted(X, Y, score=score).decision_scores_
+    expected = fitted(X, Y, rule=score).decision_scores_
     X_pd, Y_pd = frame(X, Y)
     kinds = [
         (X.tolist(), Y.astype(int).tolist()),
@@ -33,7 +33,7 @@ def test_every_kind_of_table_gives_the_same_scores(score):
         (X, [{f"tag{i}" for i in np.flatnonzero(row)} for row in Y]),
     ]
     for inputs, outputs in kinds:
-        np.testing.assert_array_equal(fitted(inputs, outputs, score=score).decision_scores_, expected)
+        np.testing.assert_array_equal(fitted(inputs, outputs, rule=score).decision_scores_, expected)
 
 
 def test_names_come_from_the_frame():
@@ -151,7 +151,7 @@ def test_missing_outputs_count_nowhere(score, parents):
     X, Y, holes = with_holes()
     Y[3] = np.nan
     holes[3] = True
-    model = fitted(X, Y, score=score, parents=parents)
+    model = fitted(X, Y, rule=score, parents=parents)
     assert np.isfinite(model.decision_scores_).all()
     assert np.isnan(model.rho_[holes]).all()
     assert np.isfinite(model.rho_[~holes]).all()
@@ -167,7 +167,7 @@ def test_a_missing_output_enters_as_a_parent_by_its_expected_value_given_the_inp
     y0 = (x[:, 0] > 0).astype(float)
     Y = np.column_stack([y0, np.where(rng.random(600) < 0.02, 1 - y0, y0)])
     Y[rng.random(600) < 0.2, 0] = np.nan
-    model = fitted(x, Y, score="prod", crossfit=False)
+    model = fitted(x, Y, rule="prod", crossfit=False)
     asked, gone = np.array([[-2.0], [2.0]]), np.array([[np.nan, 1.0], [np.nan, 1.0]])
     low, high = -model.decision_function(asked, gone) / 2
     known = -model.contributions(asked, np.array([[0.0, 1.0], [1.0, 1.0]]))[:, 1]
@@ -183,20 +183,20 @@ def test_a_missing_output_does_not_let_another_predict_itself():
     skills = []
     for share in (0.0, 0.9):
         Y = np.column_stack([np.where(rng.random(600) < share, np.nan, y0), y1])
-        skills.append(fitted(x, Y, crossfit=True, score="prod").output_quality_["y1"]["skill"])
+        skills.append(fitted(x, Y, crossfit=True, rule="prod").output_quality_["y1"]["skill"])
     assert skills[1] < skills[0]
 
 
 @pytest.mark.parametrize("score", ["prod", "rw"])
 def test_rows_with_holes_score_alike_in_the_fit_and_as_new_rows(score):
     X, Y, _ = with_holes()
-    model = fitted(X, Y, score=score, crossfit=False)
+    model = fitted(X, Y, rule=score, crossfit=False)
     np.testing.assert_allclose(model.decision_function(X, Y), model.decision_scores_, atol=1e-8)
 
 
 def test_rows_with_and_without_holes_compare():
     X, Y, _ = with_holes(share=0.5)
-    scores = fitted(X, Y, score="prod").decision_scores_
+    scores = fitted(X, Y, rule="prod").decision_scores_
     present = (~np.isnan(Y)).sum(axis=1)
     few, many = scores[(present > 0) & (present <= 1)], scores[present >= 3]
     assert 0.5 < np.mean(few) / np.mean(many) < 2

@@ -141,7 +141,7 @@ def test_alerts_rate_exclusions_and_quality(amiss, records):
 @pytest.mark.parametrize(
     "option",
     [
-        ("--score", "prod"), ("--score", "rw"), ("--score", "lrw"), ("--parents", "chain"),
+        ("--rule", "prod"), ("--rule", "rw"), ("--rule", "lrw"), ("--parents", "chain"),
         ("--crossfit", "no"), ("--crossfit", "yes"), ("--crossfit", "half"), ("--crossfit", "0.2"),
         ("--scaling", "none"), ("--neighbors", "10"), ("--parent-penalty", "1"),
         ("--neighbor-space", "inputs"), ("--drop", "in4"), ("--categorical", "in0"), ("--jobs", "1"),
@@ -159,7 +159,7 @@ def test_every_option_reaches_the_detector(amiss, records, tmp_path, option):
 
 def test_weighting_reaches_the_paper_scores_and_crossfit_takes_words_or_a_share(amiss, records):
     rooted, plain = (
-        amiss(*FIND, "-o", "-", "--score", "rw", "--weighting", kind).raw for kind in ("sqrt", "error")
+        amiss(*FIND, "-o", "-", "--rule", "rw", "--weighting", kind).raw for kind in ("sqrt", "error")
     )
     assert rooted != plain
     assert amiss(*FIND, "-o", "-", "--crossfit", "half").raw == amiss(*FIND, "-o", "-", "--crossfit", "0.5").raw

@@ -59,7 +59,7 @@ def test_score_says_what_the_detector_says(model, amiss, tables):
     assert done.code == 0, done.err
     rows = listed(done)
     detector, (_, new) = package.load(model), tables
-    batch = detector.judge(new.iloc[:, 1:6], new.iloc[:, 6:])
+    batch = detector.score_batch(new.iloc[:, 1:6], new.iloc[:, 6:])
     order = np.argsort(-batch.scores, kind="stable")
     assert [int(row["row"]) - 1 for row in rows] == order.tolist()
     for row, number in zip(rows, order, strict=True):
@@ -227,7 +227,7 @@ def test_a_model_explains(model, amiss):
     of_the_fit = json.loads(amiss("explain", "m.amiss", "records.csv", "case 17", "--json").out)
     direct = amiss("explain", "records.csv", "case 17", *OUTPUTS, "--neighbors", 30, "--json")
     assert of_the_fit["score"] == pytest.approx(json.loads(direct.out)["score"], rel=1e-9)
-    refused = amiss("explain", "m.amiss", "new.csv", 6, "--score", "prod")
+    refused = amiss("explain", "m.amiss", "new.csv", 6, "--rule", "prod")
     assert refused.code == 2 and "--score is said to amiss fit" in refused.err
     missing = amiss("explain", "m.amiss", "new.csv")
     assert missing.code == 2 and "amiss explain MODEL FILE ROW" in missing.err

@@ -34,7 +34,7 @@ def test_each_row_is_scored_by_a_fit_without_its_fold(parameters):
     rest = np.setdiff1d(np.arange(100), mine)
     left_out = np.flatnonzero(detector.output_quality_.excluded).tolist()
     other = fitted(X[rest], Y[rest], **{**parameters, "exclude": left_out or None})
-    batch = other.judge(X[mine], Y[mine])
+    batch = other.score_batch(X[mine], Y[mine])
     np.testing.assert_array_equal(parts[mine], batch.contributions)
     np.testing.assert_array_equal(probability[mine], batch.probability)
 
@@ -136,7 +136,7 @@ def test_the_level_is_kept_and_wrong_rows_are_found():
         X, Y = one_world(500, 10 + seed, n_outputs=8)
         new_X, new_Y = one_world(500, 100 + seed, n_outputs=8)
         new_Y[:50] = 1 - new_Y[:50]
-        flagged = fitted(X, Y).calibrate(X, Y).judge(new_X, new_Y, fdr=0.2).flagged
+        flagged = fitted(X, Y).calibrate(X, Y).score_batch(new_X, new_Y, fdr=0.2).flagged
         false.append(flagged[50:].sum() / max(1, flagged.sum()))
         power.append(flagged[:50].mean())
     assert np.mean(false) <= 0.2
@@ -149,7 +149,7 @@ def test_p_values_of_outputs():
     new_X, new_Y = one_world(40, 8)
     new_Y[5, 2] = np.nan
     detector = fitted(X, Y, exclude=[4]).calibrate(X, Y)
-    batch = detector.judge(new_X, new_Y)
+    batch = detector.score_batch(new_X, new_Y)
     found, usual = batch.output_p_values, detector.calibration_.parts
     assert np.isnan(found[5, 2]) and np.isnan(found[:, 4]).all() and np.isnan(found).sum() == 41
     for row, output in ((0, 0), (7, 1), (39, 3)):
@@ -157,7 +157,7 @@ def test_p_values_of_outputs():
         assert len(known) == (149 if output == 1 else 150)
         as_much = (known >= batch.contributions[row, output]).sum()
         assert found[row, output] == (1 + as_much) / (1 + len(known))
-    assert fitted(X, Y).judge(new_X, new_Y).output_p_values is None
+    assert fitted(X, Y).score_batch(new_X, new_Y).output_p_values is None
 
 
 def test_error_levels_leave_out_what_is_missing():
@@ -187,8 +187,8 @@ def test_a_calibration_is_sorted():
 def test_drift_is_measured_against_rows_held_out():
     X, Y = make_table(200)
     detector = fitted(X, Y)
-    before = detector.judge(*make_table(30, seed=1)).drift.usual
+    before = detector.score_batch(*make_table(30, seed=1)).drift.usual
     detector.calibrate(X, Y)
-    after = detector.judge(*make_table(30, seed=1)).drift.usual
+    after = detector.score_batch(*make_table(30, seed=1)).drift.usual
     np.testing.assert_array_equal(after, detector.calibration_.errors.mean)
     assert (after != before).all()

@@ -91,9 +91,9 @@ def test_labels_threshold_predict_and_judge_agree(rule, score):
     X, Y = make_table(300)
     Y[:9] = 1 - Y[:9]
     new_X, new_Y = make_table(80, seed=5)
-    detector = fitted(X, Y, score=score, **rule)
+    detector = fitted(X, Y, rule=score, **rule)
     assert (detector.labels_ == (detector.decision_scores_ > detector.threshold_)).all()
-    batch = detector.judge(new_X, new_Y)
+    batch = detector.score_batch(new_X, new_Y)
     assert (batch.scores == detector.decision_function(new_X, new_Y)).all()
     assert (detector.predict(new_X, new_Y) == batch.flagged).all()
     if not rule:
@@ -102,7 +102,7 @@ def test_labels_threshold_predict_and_judge_agree(rule, score):
     calibrated = detector.calibrate(X, Y)
     assert (calibrated.predict(X, Y) == calibrated.labels_).all()
     assert (calibrated.labels_ == (calibrated.decision_scores_ > calibrated.threshold_)).all()
-    assert (calibrated.predict(new_X, new_Y) == calibrated.judge(new_X, new_Y).flagged).all()
+    assert (calibrated.predict(new_X, new_Y) == calibrated.score_batch(new_X, new_Y).flagged).all()
     if rule:
         expected = discoveries(calibrated.p_values(new_X, new_Y), rule.get("fdr", 0.2))
         assert (calibrated.predict(new_X, new_Y) == expected).all()
@@ -137,7 +137,7 @@ def test_draws_do_not_flag_rows_the_models_would_make():
 def test_enough_is_drawn(n_rows, n_drawn):
     """Small tables are drawn often, so that a p-value can be small; large ones twice as often as a level asks."""
     X, Y = make_table(n_rows, n_inputs=2, n_outputs=2)
-    p = MCODE(fdr=0.1, score="prod", strengths=[1.0]).fit(X, Y).p_values_ * (n_drawn + 1)
+    p = MCODE(fdr=0.1, rule="prod", strengths=[1.0]).fit(X, Y).p_values_ * (n_drawn + 1)
     np.testing.assert_allclose(p, p.round(), atol=1e-6)
     assert len(np.unique(p.round())) > n_rows / 3 and p.min() >= 1
 
@@ -159,9 +159,9 @@ def test_draws_need_models_that_did_not_see_the_row(table):
 def test_one_cut_at_a_time(table):
     detector = fitted(*table)
     with pytest.raises(ValueError, match="one of"):
-        detector.judge(*table, fdr=0.1, alerts=3)
+        detector.score_batch(*table, fdr=0.1, alerts=3)
     with pytest.raises(DataError, match="calibrate"):
-        detector.judge(*table, fdr=0.1, against="rows")
+        detector.score_batch(*table, fdr=0.1, against="rows")
     with pytest.raises(DataError, match="calibrate"):
         detector.p_values(*table)
 
@@ -172,7 +172,7 @@ def test_rows_of_the_fit_are_judged_as_they_were_there():
     detector = MCODE(fdr=0.05, n_neighbors=10).fit(X, Y)
     assert detector.labels_.sum() == detector.predict(X, Y).sum() == 0
     assert detector.calibrate(X, Y).predict(X, Y).sum() == 0
-    batch = detector.judge(np.vstack([X, X[:1] + 0.1]), np.zeros((41, 3)))
+    batch = detector.score_batch(np.vstack([X, X[:1] + 0.1]), np.zeros((41, 3)))
     assert np.isnan(batch.p_values[:40]).all() and not np.isnan(batch.p_values[40])
     assert not batch.flagged[:40].any()
 
@@ -181,7 +181,7 @@ def test_an_explanation_gives_the_verdict_of_its_batch():
     X, Y = make_table(300)
     new_X, new_Y = make_table(60, seed=5)
     detector = fitted(X, Y, fdr=0.3).calibrate(X, Y)
-    batch = detector.judge(new_X, new_Y)
+    batch = detector.score_batch(new_X, new_Y)
     assert 0 < batch.flagged.sum() < 60
     told = [detector.explain(new_X, new_Y, row=row) for row in range(60)]
     assert [each.flagged for each in told] == batch.flagged.tolist()
@@ -194,11 +194,11 @@ def test_why_no_row_passes():
     X, Y = make_table(100)
     new_X, new_Y = make_table(200, seed=5)
     detector = fitted(X, Y).calibrate(X, Y)
-    usual = detector.judge(X[:30] + 1e-9, Y[:30], fdr=0.001)
+    usual = detector.score_batch(X[:30] + 1e-9, Y[:30], fdr=0.001)
     assert usual.none_passes == "No row is more unusual than rows like the fit's are by chance."
-    few = detector.judge(new_X, new_Y, fdr=0.02)
+    few = detector.score_batch(new_X, new_Y, fdr=0.02)
     assert not few.flagged.any() and "that is too few to tell at this level" in few.remarks()[0]
-    assert detector.judge(new_X, new_Y, fdr=0.9).none_passes == ""
+    assert detector.score_batch(new_X, new_Y, fdr=0.9).none_passes == ""
 
 
 def test_batches_of_a_table_of_few_combinations():
@@ -211,7 +211,7 @@ def test_batches_of_a_table_of_few_combinations():
 
     X, Y = world(400, 0)
     detector = MCODE(scaling="none").fit(X, Y).calibrate(X, Y)
-    batches = [detector.judge(*world(150, seed), fdr=0.1) for seed in range(1, 21)]
+    batches = [detector.score_batch(*world(150, seed), fdr=0.1) for seed in range(1, 21)]
     assert np.mean([(batch.in_fit >= 0).mean() for batch in batches]) > 0.8
     assert np.mean([batch.flagged[batch.in_fit < 0].any() for batch in batches]) <= 0.25
     assert np.mean([batch.drift.drifted.any() for batch in batches]) <= 0.1
@@ -223,19 +223,19 @@ def test_batches_of_a_table_of_few_combinations():
 )
 def test_cuts_that_make_no_sense(table, asked):
     with pytest.raises(ValueError, match=r"must be"):
-        fitted(*table).judge(*table, **asked)
+        fitted(*table).score_batch(*table, **asked)
 
 
 def test_alerts_and_rate_of_a_batch():
     X, Y = make_table(400)
     new_X, new_Y = make_table(100, seed=3)
     detector = fitted(X, Y).calibrate(X, Y)
-    assert detector.judge(new_X, new_Y, alerts=7).flagged.sum() == 7
-    assert detector.judge(new_X, new_Y, alerts=200).flagged.all()
-    batch = detector.judge(new_X, new_Y, rate=0.1)
+    assert detector.score_batch(new_X, new_Y, alerts=7).flagged.sum() == 7
+    assert detector.score_batch(new_X, new_Y, alerts=200).flagged.all()
+    batch = detector.score_batch(new_X, new_Y, rate=0.1)
     assert batch.threshold == np.sort(detector.calibration_.scores)[::-1][39]  # the 40th of 400
     assert (batch.flagged == (batch.p_values <= 0.1)).all() and 0 < batch.flagged.sum() < 100
-    uncalibrated = fitted(X, Y).judge(new_X, new_Y, rate=0.1)
+    uncalibrated = fitted(X, Y).score_batch(new_X, new_Y, rate=0.1)
     assert uncalibrated.threshold == np.sort(fitted(X, Y).decision_scores_)[::-1][40]
 
 
@@ -273,23 +273,23 @@ def test_a_level_says_nothing_of_rows_of_the_fit():
     both_X, both_Y = np.vstack([X, new_X]), np.vstack([Y, new_Y])
     by_share = fitted(X, Y, contamination=0.3).calibrate(X, Y)
     for against in ("rows", "models"):
-        batch = by_share.judge(both_X, both_Y, fdr=0.5, against=against)
+        batch = by_share.score_batch(both_X, both_Y, fdr=0.5, against=against)
         assert not batch.flagged[:300].any() and batch.flagged[300:].any() and batch.left_out == 300
         assert np.isnan(batch.p_values[:300]).all() and np.isnan(batch.output_p_values[:300]).all()
         assert "so these are not flagged" in batch.remarks()[-1]
         if against == "rows":  # copies have no say in the procedure
-            alone = by_share.judge(new_X, new_Y, fdr=0.5, against=against)
+            alone = by_share.score_batch(new_X, new_Y, fdr=0.5, against=against)
             assert (alone.flagged == batch.flagged[300:]).all()
     by_level = fitted(X, Y, fdr=0.5)
-    assert (by_level.judge(both_X, both_Y).flagged[:300] == by_level.labels_).all()
-    assert not by_level.judge(both_X, both_Y, fdr=0.4).flagged[:300].any()
-    assert by_share.judge(X, Y, fdr=0.1).none_passes == "No row is new."
+    assert (by_level.score_batch(both_X, both_Y).flagged[:300] == by_level.labels_).all()
+    assert not by_level.score_batch(both_X, both_Y, fdr=0.4).flagged[:300].any()
+    assert by_share.score_batch(X, Y, fdr=0.1).none_passes == "No row is new."
 
 
 def test_rows_more_unusual_than_all_held_out_are_not_called_usual():
     X, Y = make_table(100)
     detector = fitted(X, Y).calibrate(X, Y)
-    batch = detector.judge(X[:4] + 0.3, 1 - Y[:4], fdr=0.005)
+    batch = detector.score_batch(X[:4] + 0.3, 1 - Y[:4], fdr=0.005)
     assert not batch.flagged.any() and "too few to tell at this level" in batch.none_passes
 
 
@@ -297,9 +297,9 @@ def test_alerts_that_tie():
     X, Y = make_table(60)
     detector = fitted(X, Y)
     new_X, new_Y = np.repeat(X[:1] + 1, 4, axis=0), np.repeat(1 - Y[:1], 4, axis=0)
-    batch = detector.judge(new_X, new_Y, alerts=2)
+    batch = detector.score_batch(new_X, new_Y, alerts=2)
     assert not batch.flagged.any() and batch.decided == "and not 2, because rows tie at the cut"
-    assert detector.judge(new_X, new_Y, alerts=9).decided == "the 4 most unusual rows of this batch"
+    assert detector.score_batch(new_X, new_Y, alerts=9).decided == "the 4 most unusual rows of this batch"
 
 
 def test_a_tiny_level_takes_no_longer_than_others():
@@ -310,5 +310,5 @@ def test_a_tiny_level_takes_no_longer_than_others():
 
 def test_why_none_passes_against_the_models():
     X, Y = make_table(200)
-    none = fitted(X, Y).judge(X[:50] + 0.01, Y[:50], fdr=0.001, against="models")
+    none = fitted(X, Y).score_batch(X[:50] + 0.01, Y[:50], fdr=0.001, against="models")
     assert "drawn from the models to tell them from chance" in none.none_passes

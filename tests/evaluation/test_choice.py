@@ -98,11 +98,11 @@ def test_unequal_lengths_are_refused_before_the_work():
     X, Y = make_table(80)
     for score in ("auto", "flip"):
         with pytest.raises(DataError, match="X has 80 rows and Y has 60"):
-            MCODE(score=score).fit(X, Y[:60])
+            MCODE(rule=score).fit(X, Y[:60])
 
 
 def test_one_row_and_one_output_have_an_answer_too():
-    assert MCODE(score="auto").fit([[1.0]], [[1]]).score_ in SCORES
+    assert MCODE(rule="auto").fit([[1.0]], [[1]]).rule_ in SCORES
 
 
 def test_flips_of_several_outputs_are_rounds_of_their_own():
@@ -115,14 +115,14 @@ def test_flips_of_several_outputs_are_rounds_of_their_own():
 def test_auto_takes_it_and_says_so():
     X, Y = make_table(200)
     inputs, outputs = frame(X, Y)
-    model = MCODE(score="auto", n_neighbors=30).fit(inputs, outputs)
-    assert model.score_ == model.choice_.best
-    plain = MCODE(score=model.score_, n_neighbors=30).fit(inputs, outputs)
+    model = MCODE(rule="auto", n_neighbors=30).fit(inputs, outputs)
+    assert model.rule_ == model.choice_.best
+    plain = MCODE(score=model.rule_, n_neighbors=30).fit(inputs, outputs)
     np.testing.assert_array_equal(model.decision_scores_, plain.decision_scores_)
     np.testing.assert_array_equal(
         model.decision_function(inputs, outputs), plain.decision_function(inputs, outputs)
     )
-    again = MCODE(score="auto", n_neighbors=30).fit(inputs, outputs)
+    again = MCODE(rule="auto", n_neighbors=30).fit(inputs, outputs)
     np.testing.assert_array_equal(model.choice_.atpar, again.choice_.atpar)
     assert plain.choice_ is None
 
@@ -174,6 +174,6 @@ def test_bad_shares_are_bad_input(amiss, tags):
 
 
 def test_find_says_what_auto_chose(amiss, tags):
-    done = amiss("find", tags, "--outputs", "tag_*", "--score", "auto")
+    done = amiss("find", tags, "--outputs", "tag_*", "--rule", "auto")
     assert done.code == 0, done.err
     assert "because it found flipped rows best" in done.out

@@ -98,4 +98,4 @@ def test_lof_is_scikit_learns_and_shares_the_detectors_search():
     detector = MCODE(n_neighbors=20, scaling="none").fit(X, Y)
     np.testing.assert_allclose(lof_of(detector), ours, rtol=1e-9)
     with pytest.raises(ValueError, match="finds no neighbours"):
-        lof_of(MCODE(score="rw").fit(X, Y))
+        lof_of(MCODE(rule="rw").fit(X, Y))

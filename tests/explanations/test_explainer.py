@@ -45,7 +45,7 @@ def changed(Y, row, explained):
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("crossfit", CROSSFITS)
 def test_shares_of_a_training_row_add_up_to_its_score(score, crossfit):
-    detector = fitted(*mixed_table(), score=score, crossfit=crossfit)
+    detector = fitted(*mixed_table(), rule=score, crossfit=crossfit)
     for explanation in detector.explain_rows([0, 2, 19, 21, 149]):
         shares = [output.share for output in explanation.outputs]
         assert explanation.score == pytest.approx(detector.decision_scores_[explanation.row], abs=1e-12)
@@ -103,7 +103,7 @@ def test_the_average_row_has_the_average_log_odds(table):
 @pytest.mark.parametrize("neighbor_space", ("joint", "inputs"))
 def test_changing_an_output_of_a_new_row_gives_the_predicted_score(score, neighbor_space):
     X, Y = mixed_table()
-    detector = fitted(X[:120], Y[:120], score=score, neighbor_space=neighbor_space)
+    detector = fitted(X[:120], Y[:120], rule=score, neighbor_space=neighbor_space)
     for row in range(120, 150):
         explanation = detector.explain(X, Y, row=row)
         assert explanation.score == pytest.approx(
@@ -118,7 +118,7 @@ def test_changing_an_output_of_a_new_row_gives_the_predicted_score(score, neighb
 @pytest.mark.parametrize("crossfit", CROSSFITS)
 def test_a_training_row_changed_twice_has_its_score_again(score, crossfit):
     """The models, neighbours and weights of the change are those that scored the row."""
-    detector = fitted(*mixed_table(), score=score, crossfit=crossfit)
+    detector = fitted(*mixed_table(), rule=score, crossfit=crossfit)
     explainer = detector._explainer()
     for number in (0, 7, 19, 22, 25, 140):
         case = explainer._trained(number)
@@ -134,7 +134,7 @@ def test_a_training_row_changed_twice_has_its_score_again(score, crossfit):
 
 def test_without_crossfit_and_neighbours_a_training_row_changes_like_a_new_one():
     X, Y = mixed_table()
-    detector = fitted(X, Y, score="rw", crossfit=False)
+    detector = fitted(X, Y, rule="rw", crossfit=False)
     for explanation in detector.explain_rows(range(0, 150, 5)):
         for output in explanation.suspects:
             found = detector.decision_function(X.iloc[[explanation.row]], changed(Y, explanation.row, output))
@@ -144,7 +144,7 @@ def test_without_crossfit_and_neighbours_a_training_row_changes_like_a_new_one()
 def test_a_change_is_scored_by_the_models_that_did_not_see_the_row(table):
     """Against fits of scikit-learn on the rows outside the row's fold, for every output by itself."""
     X, Y = table
-    detector = fitted(X, Y, score="prod", crossfit=True, strengths=(1.0,), parent_penalty=1.0, scaling="none")
+    detector = fitted(X, Y, rule="prod", crossfit=True, strengths=(1.0,), parent_penalty=1.0, scaling="none")
     number = int(np.argmax(detector.decision_scores_))
     suspect = detector.explain(number).suspects[0]
     j = detector.output_names_.index(suspect.output)
@@ -220,7 +220,7 @@ def test_neighbours_are_the_rows_that_set_the_weights(table):
         errors = 1 - detector.rho_[:, detector.output_names_.index(output.output)]
         steadied = (errors[nearest].sum() + 30 * errors.mean() + 0.5) / (30 + 30.5)
         assert output.weight == pytest.approx(1 / steadied)
-    assert fitted(X, Y, score="prod").explain(17).neighbors is None
+    assert fitted(X, Y, rule="prod").explain(17).neighbors is None
 
 
 def test_rank_is_the_place_in_the_list(table):
@@ -344,7 +344,7 @@ def test_any_table_is_explained_exactly(seed, score, crossfit):
     X[rng.random(X.shape) < 0.1] = np.nan
     Y[rng.random(Y.shape) < 0.1] = np.nan
     Y[0], Y[1] = 0, 1
-    detector = fitted(X, Y, score=score, crossfit=crossfit, n_neighbors=10)
+    detector = fitted(X, Y, rule=score, crossfit=crossfit, n_neighbors=10)
     explanation = detector.explain(int(rng.integers(40)))
     assert sum(output.share for output in explanation.outputs) == pytest.approx(explanation.score, abs=1e-9)
     for output in explanation.suspects:

@@ -49,7 +49,7 @@ def test_columns_may_come_in_any_order(named):
 def test_other_columns_are_refused_by_name(named, change, message):
     detector = fitted(*named)
     with pytest.raises(DataError, match=message):
-        detector.judge(*change(*named))
+        detector.score_batch(*change(*named))
 
 
 def test_a_row_of_the_fit_keeps_its_score():
@@ -58,17 +58,17 @@ def test_a_row_of_the_fit_keeps_its_score():
     Y[17] = 1 - Y[17]
     detector = fitted(X, Y)
     np.testing.assert_array_equal(detector.decision_function(X, Y), detector.decision_scores_)
-    batch = detector.judge(X[[17, 3]], Y[[17, 3]])
+    batch = detector.score_batch(X[[17, 3]], Y[[17, 3]])
     assert batch.in_fit.tolist() == [17, 3]
     assert batch.remarks()[-1] == "The same as rows of the fit, and with their score: 2 of 2 rows."
     # Taken for new it would score far less: that must not happen unnoticed, whatever the number of digits.
     assert detector.decision_function(X[[17]] + 1e-9, Y[[17]])[0] < 0.9 * detector.decision_scores_[17]
     for moved in (X[[17]] + 1e-9, X[[17]].astype(np.float32), X[[17]].round(4)):
-        batch = detector.judge(moved, Y[[17]])
+        batch = detector.score_batch(moved, Y[[17]])
         assert batch.in_fit.tolist() == [-1] and batch.lookalikes == 1
         assert "The same as rows of the fit but for rounding: 1 of 1 row." in batch.remarks()[-1]
-    assert not detector.judge(X[[17]] + 0.1, Y[[17]]).lookalikes  # another row
-    assert not detector.judge(X[[17]].round(4), 1 - Y[[17]]).lookalikes
+    assert not detector.score_batch(X[[17]] + 0.1, Y[[17]]).lookalikes  # another row
+    assert not detector.score_batch(X[[17]].round(4), 1 - Y[[17]]).lookalikes
     why = detector.explain(X[[17]], Y[[17]])
     assert why.score == detector.decision_scores_[17] and why.rank == detector.explain(17).rank
 
@@ -82,7 +82,7 @@ def test_rows_of_the_fit_are_known_in_any_form():
         (X[some].astype(object), Y[some].astype(bool)),
         (pd.DataFrame(X[some]), sparse.csr_array(Y[some])),
     ):
-        assert detector.judge(inputs, outputs).in_fit.tolist() == list(range(10, 20))
+        assert detector.score_batch(inputs, outputs).in_fit.tolist() == list(range(10, 20))
 
 
 def test_categories_are_known_by_name_not_by_number():
@@ -91,7 +91,7 @@ def test_categories_are_known_by_name_not_by_number():
     Y = (rng.random((80, 2)) < 0.5).astype(int)
     detector = fitted(X, Y)
     few = X[X.ward != "eyes"].iloc[:10]  # numbered otherwise, as one of them is missing
-    assert detector.judge(few, Y[few.index]).in_fit.tolist() == few.index.tolist()
+    assert detector.score_batch(few, Y[few.index]).in_fit.tolist() == few.index.tolist()
 
 
 def test_batches_of_any_size_agree():
@@ -135,7 +135,7 @@ def test_new_categories_scales_and_gaps_are_reported():
         flat=[7.0, 7.0, 7.5, 7.0],
         age=[1.0, np.nan, 50.0, -150.0],
     )
-    batch = detector.judge(new, Y[:4])
+    batch = detector.score_batch(new, Y[:4])
     found = {(each.column, each.kind): each.rows.tolist() for each in batch.novelties}
     assert found == {
         ("kg", "scale"): [2],
@@ -149,7 +149,7 @@ def test_new_categories_scales_and_gaps_are_reported():
     assert "Input kg: 1 value far outside those of the fit" in said
     assert "64000" not in said and "'d'" not in said
     assert np.isfinite(batch.scores).all()
-    assert not detector.judge(X.iloc[:50], Y[:50]).novelties
+    assert not detector.score_batch(X.iloc[:50], Y[:50]).novelties
 
 
 def test_what_is_new_is_the_same_in_sparse_tables():
@@ -176,13 +176,13 @@ def test_a_column_that_was_empty_in_the_fit():
     X[:, 2] = np.nan
     new = X[:5].copy()
     new[3, 2] = 1e9
-    found = fitted(X, Y).judge(new, Y[:5]).novelties
+    found = fitted(X, Y).score_batch(new, Y[:5]).novelties
     assert [(each.column, each.kind, each.rows.tolist()) for each in found] == [("x2", "present", [3])]
 
 
 def test_many_new_columns_are_not_all_told():
     X, Y = make_table(100, n_inputs=12)
-    told = remarks(list(fitted(X, Y).judge(X + 1000, Y).novelties))
+    told = remarks(list(fitted(X, Y).score_batch(X + 1000, Y).novelties))
     assert len(told) == 6 and told[-1] == "And 7 more findings of this kind."
 
 
@@ -231,17 +231,17 @@ def test_drift_of_a_batch():
 
     X, Y = world(600, 1)
     detector = fitted(X, Y).calibrate(X, Y)
-    false_alarms = sum(detector.judge(*world(300, 10 + seed)).drift.drifted.any() for seed in range(20))
+    false_alarms = sum(detector.score_batch(*world(300, 10 + seed)).drift.drifted.any() for seed in range(20))
     assert false_alarms <= 2
     new_X, new_Y = world(300, 2)
     new_Y[:, 2] = np.random.default_rng(3).permutation(new_Y[:, 2])
-    drift = detector.judge(new_X, new_Y).drift
+    drift = detector.score_batch(new_X, new_Y).drift
     assert drift.drifted[2] and drift.found[2] > 2 * drift.usual[2]
     # Models whose errors on unseen rows nobody knows cannot tell.
-    blind = fitted(X, Y, crossfit=False, strengths=[1.0]).judge(*world(300, 10)).drift
+    blind = fitted(X, Y, crossfit=False, strengths=[1.0]).score_batch(*world(300, 10)).drift
     assert not blind.drifted.any() and blind.to_dict()[0]["usual_error"] is None
     # Rows of the fit say nothing about new ones.
-    assert detector.judge(X[:50], Y[:50]).drift.rows.tolist() == [0, 0, 0, 0]
+    assert detector.score_batch(X[:50], Y[:50]).drift.rows.tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("thin", [False, True])
@@ -252,15 +252,15 @@ def test_a_table_of_the_fit_with_fewer_digits_is_noticed(thin):
     new_X, new_Y = make_table(60, n_inputs=40, n_outputs=3, seed=1)
     detector = fitted(X, Y)
     some = X[:8].round(5)
-    assert detector.judge(np.vstack([some, new_X]), np.vstack([Y[:8], new_Y])).lookalikes == 8
-    assert detector.judge(new_X, new_Y).lookalikes == 0
+    assert detector.score_batch(np.vstack([some, new_X]), np.vstack([Y[:8], new_Y])).lookalikes == 8
+    assert detector.score_batch(new_X, new_Y).lookalikes == 0
 
 
 def test_rows_that_lie_near_by_nature_are_not_called_lookalikes():
     rng = np.random.default_rng(0)
     X, new = rng.normal(size=(3000, 1)), rng.normal(size=(100, 1))
     detector = MCODE(n_neighbors=10).fit(X, X > 0)
-    batch = detector.judge(new, new > 0)
+    batch = detector.score_batch(new, new > 0)
     assert detector._rows.lookalikes.among(batch_design(detector, new), (new > 0).astype(float)).mean() > 0.5
     assert batch.lookalikes == 0
 
@@ -279,7 +279,7 @@ def test_what_the_encoding_hides_is_no_rounding():
     next_year[:, 1] = 2025
     far[:, 0] = X[:, 0].max() + rng.random(50)
     for new in (next_year, far):
-        assert detector.judge(new, Y[:50]).lookalikes == 0
+        assert detector.score_batch(new, Y[:50]).lookalikes == 0
 
 
 def test_chance_makes_hardly_any_lookalike():
@@ -291,7 +291,7 @@ def test_chance_makes_hardly_any_lookalike():
         return X, (X[:, :1] > 0).astype(float)
 
     detector = MCODE(n_neighbors=5, strengths=[1.0]).fit(*world(3000, 0))
-    told = [detector.judge(*world(1000, seed)).lookalikes for seed in range(1, 21)]
+    told = [detector.score_batch(*world(1000, seed)).lookalikes for seed in range(1, 21)]
     assert sum(each > 0 for each in told) <= 1, told
 
 
@@ -300,7 +300,7 @@ def test_the_columns_of_a_fit_without_names_are_known_by_the_names_it_gave_them(
     detector = fitted(X, Y)
     inputs = pd.DataFrame(X, columns=[f"x{i}" for i in range(5)])
     outputs = pd.DataFrame(Y, columns=[f"y{i}" for i in range(4)])
-    turned = detector.judge(inputs[inputs.columns[::-1]], outputs[outputs.columns[::-1]])
+    turned = detector.score_batch(inputs[inputs.columns[::-1]], outputs[outputs.columns[::-1]])
     np.testing.assert_array_equal(turned.in_fit, np.arange(80))
 
 
@@ -310,13 +310,13 @@ def test_two_orders_of_one_index_are_refused(named):
     shuffled = X.sample(frac=1, random_state=0)
     for ask in (
         lambda: fitted(shuffled, Y),
-        lambda: detector.judge(shuffled, Y),
+        lambda: detector.score_batch(shuffled, Y),
         lambda: detector.predict(X[:9], Y[8::-1]),
     ):
         with pytest.raises(DataError, match=r"same index in different orders; say Y\.loc\[X\.index\]"):
             ask()
-    detector.judge(shuffled, Y.loc[shuffled.index])
-    detector.judge(shuffled.reset_index(drop=True).iloc[:9], Y.iloc[20:29])  # no index in common
+    detector.score_batch(shuffled, Y.loc[shuffled.index])
+    detector.score_batch(shuffled.reset_index(drop=True).iloc[:9], Y.iloc[20:29])  # no index in common
 
 
 def test_a_category_never_seen_is_not_the_missing_one_of_a_row_of_the_fit():
@@ -325,12 +325,12 @@ def test_a_category_never_seen_is_not_the_missing_one_of_a_row_of_the_fit():
     detector = fitted(X, Y)
     new = X.iloc[[5, 5]].copy()
     new.iloc[1, new.columns.get_loc("ward")] = "brand new"
-    batch = detector.judge(new, Y[[5, 5]])
+    batch = detector.score_batch(new, Y[[5, 5]])
     assert batch.in_fit.tolist() == [5, -1] and batch.lookalikes == 0
     X["bed"] = X["ward"]  # two at once
     new = X.iloc[[5, 5]].copy()
     new.iloc[1, [new.columns.get_loc(name) for name in ("ward", "bed")]] = "brand new"
-    assert fitted(X, Y).judge(new, Y[[5, 5]]).in_fit.tolist() == [5, -1]
+    assert fitted(X, Y).score_batch(new, Y[[5, 5]]).in_fit.tolist() == [5, -1]
 
 
 SHIFTS = {
@@ -363,7 +363,7 @@ def test_inputs_that_are_distributed_otherwise_are_named(change):
     detector = MCODE(n_neighbors=20).fit(*clinic(400, 0))
     new, Y = clinic(200, 1)
     changed, expected = SHIFTS[change]
-    batch = detector.judge(changed(new), Y)
+    batch = detector.score_batch(changed(new), Y)
     assert {each.column for each in batch.shifts} == expected
     if change in ("silent", "half silent"):
         (found,) = batch.shifts
@@ -375,9 +375,9 @@ def test_inputs_that_are_distributed_otherwise_are_named(change):
 
 def test_chance_names_hardly_any_input():
     detector = MCODE(n_neighbors=20).fit(*clinic(400, 0))
-    named = sum(bool(detector.judge(*clinic(30, seed)).shifts) for seed in range(1, 101))
+    named = sum(bool(detector.score_batch(*clinic(30, seed)).shifts) for seed in range(1, 101))
     assert named <= 3
-    assert not detector.judge(*clinic(1, 5)).shifts
+    assert not detector.score_batch(*clinic(1, 5)).shifts
 
 
 def test_drift_counts_the_outputs_it_looks_at():

@@ -401,7 +401,7 @@ def test_rows_that_are_all_alike_have_a_page_too(browser, tmp_path):
 
 def test_a_longer_table_says_that_the_list_is_cut(browser, tmp_path):
     X, Y = make_table(10_300, 2, 2)
-    write_report(tmp_path / "report.html", MCODE(score="prod", strengths=(1.0,), crossfit=False).fit(X, Y), X, Y)
+    write_report(tmp_path / "report.html", MCODE(rule="prod", strengths=(1.0,), crossfit=False).fit(X, Y), X, Y)
     with opened(browser, tmp_path / "report.html") as watched:
         page = watched.page
         assert "(the list has the first 10000 of 10300 rows)" in page.locator("#page").inner_text()

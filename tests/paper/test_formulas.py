@@ -20,7 +20,7 @@ PAPER = {"crossfit": False, "scaling": "none", "weighting": "error", "parent_pen
 
 
 def fitted(score, X, Y, **changes):
-    return amiss.MCODE(score=score, n_neighbors=20, **{**PAPER, **changes}).fit(X, Y)
+    return amiss.MCODE(rule=score, n_neighbors=20, **{**PAPER, **changes}).fit(X, Y)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -97,7 +97,7 @@ def test_yeast_reaches_the_papers_figures(paper_data):
     for repeat in range(10):
         Y, is_outlier = inject(np.asarray(data.Y), ratio=0.01, dimensionality=0.10, random_state=repeat)
         for name, values in found.items():
-            values.append(atpar(amiss.MCODE(score=name, **PAPER).fit(data.X, Y).decision_scores_, is_outlier))
+            values.append(atpar(amiss.MCODE(rule=name, **PAPER).fit(data.X, Y).decision_scores_, is_outlier))
     assert np.mean(found["prod"]) >= 0.45
     assert np.mean(found["rw"]) >= 0.64
     assert np.mean(found["lrw"]) >= 0.63

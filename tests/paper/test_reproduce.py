@@ -61,10 +61,10 @@ def test_each_method_is_what_its_name_says():
     table = Table(X, tuple("abcde"))
     found = scores_by_method(table, Y, METHODS)
     alone = {
-        "I-PROD": MCODE(parents="none", score="prod", **PAPER),
-        "M-PROD": MCODE(score="prod", **PAPER),
-        "M-RW": MCODE(score="rw", **PAPER),
-        "M-LRW": MCODE(score="lrw", **PAPER),
+        "I-PROD": MCODE(parents="none", rule="prod", **PAPER),
+        "M-PROD": MCODE(rule="prod", **PAPER),
+        "M-RW": MCODE(rule="rw", **PAPER),
+        "M-LRW": MCODE(rule="lrw", **PAPER),
         "amiss": MCODE(),
     }
     for name, detector in alone.items():
@@ -101,7 +101,7 @@ def test_cells_are_computed_once_and_only_for_what_is_missing(mulan, tmp_path):
     assert todo[0].kept()["M-PROD"] == first
     data = load(mulan, "yeast")
     Y, flipped = inject(np.asarray(data.Y.values, dtype=float), 0.01, 0.1, 0)
-    assert first.atpar == atpar(MCODE(score="prod", **PAPER).fit(data.X, Y).decision_scores_, flipped)
+    assert first.atpar == atpar(MCODE(rule="prod", **PAPER).fit(data.X, Y).decision_scores_, flipped)
     assert len(first.tpar) == len(RATES)
 
 

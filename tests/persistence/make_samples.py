@@ -27,7 +27,7 @@ def main() -> None:
             sys.exit(f"{path} is there already, and old samples stay as they are")
         detector = MCODE(**parameters).fit(X, Y).calibrate(X, Y)
         detector.save(path, rows=kind == "rows")
-        batch = detector.judge(new_X, new_Y)
+        batch = detector.score_batch(new_X, new_Y)
         expected = {
             "X": json.loads(new_X.to_json(orient="records")),
             "Y": json.loads(new_Y.to_json(orient="records")),

@@ -48,10 +48,10 @@ def assert_same(one, other, X, Y):
     for name in ("decision_scores_", "labels_", "rho_", "weights_", "contributions_", "threshold_"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     assert str(one.output_quality_) == str(other.output_quality_)
-    assert one.score_ == other.score_ and one.output_names_ == other.output_names_
+    assert one.rule_ == other.rule_ and one.output_names_ == other.output_names_
     for mine, theirs in zip(one.explain_rows([0, 7]), other.explain_rows([0, 7]), strict=True):
         assert mine.to_dict() == theirs.to_dict()
-    one_batch, other_batch = one.judge(X, Y), other.judge(X, Y)
+    one_batch, other_batch = one.score_batch(X, Y), other.score_batch(X, Y)
     assert one_batch.threshold == other_batch.threshold and one_batch.remarks() == other_batch.remarks()
     np.testing.assert_array_equal(one_batch.scores, other_batch.scores)
     np.testing.assert_array_equal(one_batch.p_values, other_batch.p_values)
@@ -121,10 +121,10 @@ def test_a_model_without_rows(tmp_path, parameters):
     assert why.to_dict() | rounded == expected.to_dict() | rounded
     # No row is in it, nor its fingerprint; that a batch was in the fit is told all the same.
     assert not any("rows." in name or name == "content" for name in header(tmp_path / "m.amiss"))
-    batch = again.judge(X, Y)
+    batch = again.score_batch(X, Y)
     assert 50 <= batch.scored_as_seen <= 60
     assert "their scores may be too low" in batch.remarks()[-1]
-    assert not again.judge(new_X, new_Y).scored_as_seen
+    assert not again.score_batch(new_X, new_Y).scored_as_seen
     np.testing.assert_array_equal(again.dependence(), detector.dependence())
     asks = (
         lambda: again.explain(3),
@@ -164,11 +164,11 @@ def test_rows_that_never_were_in_the_fit_are_hardly_ever_said_to_be(tmp_path):
     new_X, new_Y = make_table(3000, seed=1)
     for size in (1, 3, 30):
         told = [
-            bool(again.judge(new_X[i : i + size], new_Y[i : i + size]).scored_as_seen)
+            bool(again.score_batch(new_X[i : i + size], new_Y[i : i + size]).scored_as_seen)
             for i in range(0, 100 * size, size)
         ]
         assert sum(told) <= 1
-    assert again.judge(X[:3], Y[:3]).scored_as_seen == 3
+    assert again.score_batch(X[:3], Y[:3]).scored_as_seen == 3
 
 
 def test_what_cannot_be_saved(tmp_path, table):
@@ -293,7 +293,7 @@ def test_parameters_of_any_kind_are_kept(tmp_path, parameters):
 def test_what_was_measured_and_named_comes_back(tmp_path):
     X, Y = mixed_table(80)
     X["empty"] = None
-    detector = fitted(X, Y, score="auto")
+    detector = fitted(X, Y, rule="auto")
     detector.save(tmp_path / "m.amiss")
     again = amiss.load(tmp_path / "m.amiss")
     assert again.choice_.why == detector.choice_.why
@@ -503,7 +503,7 @@ def test_samples_of_old_formats(sample):
     detector = amiss.load(sample)
     X = pd.DataFrame(expected["X"]).astype({"age": float})
     Y = pd.DataFrame(expected["Y"], dtype=float)
-    batch = detector.judge(X, Y)
+    batch = detector.score_batch(X, Y)
     np.testing.assert_allclose(batch.scores, expected["scores"], rtol=1e-9)
     np.testing.assert_allclose(batch.p_values, expected["p_values"])
     assert batch.threshold == pytest.approx(expected["threshold"])
@@ -520,7 +520,7 @@ def test_a_nan_that_signals_is_a_nan(model):
     """Arithmetic warns of it; fuzzing found that."""
     rewritten(model, change_arrays=lambda arrays: arrays["encoding.low"].view(np.uint64).fill(0x7FF0000000000001))
     X, Y = make_table(20, seed=4)
-    assert np.isfinite(amiss.load(model).judge(X, Y).scores).all()
+    assert np.isfinite(amiss.load(model).score_batch(X, Y).scores).all()
 
 
 def test_a_thin_table_has_no_ranks(tmp_path):
@@ -532,7 +532,7 @@ def test_a_thin_table_has_no_ranks(tmp_path):
         arrays["encoding.knot_counts"][0] = 1
         arrays["encoding.knots"], arrays["encoding.ranks"] = np.zeros(1), np.zeros(1)
 
-    amiss.load(path).judge(X[:3], make_table(3)[1])
+    amiss.load(path).score_batch(X[:3], make_table(3)[1])
     rewritten(path, change_arrays=ranked)
     with pytest.raises(DataError, match="damaged or altered"):
         amiss.load(path)

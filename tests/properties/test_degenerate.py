@@ -131,7 +131,7 @@ def outcome(X, Y, **parameters):
     try:
         with cpu_time.limited(SECONDS):
             detector = MCODE(**{"n_neighbors": 10, "n_jobs": 1, **parameters}).fit(X, Y)
-            new = detector.judge(X[: len(X) // 2 + 1] * np.float32(1.5), Y[: len(Y) // 2 + 1])
+            new = detector.score_batch(X[: len(X) // 2 + 1] * np.float32(1.5), Y[: len(Y) // 2 + 1])
     except DataError as error:
         assert "\n" not in str(error)
         return str(error)

@@ -39,7 +39,7 @@ def base(request, tables):
     (X, Y), (new_X, new_Y) = tables
     parameters = {"n_neighbors": 20, **KINDS[request.param]}
     detector = MCODE(n_jobs=1, **parameters).fit(X, Y)
-    return parameters, detector, detector.judge(new_X, new_Y)
+    return parameters, detector, detector.score_batch(new_X, new_Y)
 
 
 def assert_same(found, expected):
@@ -53,7 +53,7 @@ def test_row_order(tables, base):
     other = MCODE(n_jobs=1, **parameters).fit(X[order], Y[order])
     assert_same(other.decision_scores_, detector.decision_scores_[order])
     assert (other.labels_ == detector.labels_[order]).all()
-    turned = other.judge(new_X[new_order], new_Y[new_order])
+    turned = other.score_batch(new_X[new_order], new_Y[new_order])
     assert_same(turned.scores, batch.scores[new_order])
     assert (turned.flagged == batch.flagged[new_order]).all()
 

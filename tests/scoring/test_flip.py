@@ -64,7 +64,7 @@ def test_steadied_weights_count_average_rows_and_half_an_error_among_the_neighbo
 def test_it_is_the_default_and_its_parts_add_up(table):
     X, Y = table
     model = fitted(X, Y)
-    assert model.score_ == "flip"
+    assert model.rule_ == "flip"
     np.testing.assert_allclose(model.contributions_.sum(axis=1), model.decision_scores_, rtol=1e-12)
     np.testing.assert_allclose(model.contributions(X, Y).sum(axis=1), model.decision_function(X, Y), rtol=1e-12)
 
@@ -75,23 +75,23 @@ def test_one_evidence_serves_every_score(table):
     evidence = shared.gather(X, Y)
     for score in ("prod", "rw", "lrw", "flip"):
         for crossfit in (False, True, "half", 0.6):
-            found = shared.set_params(score=score, crossfit=crossfit).score_rows(evidence)
-            alone = MCODE(n_neighbors=30, score=score, crossfit=crossfit).fit(X, Y)
+            found = shared.set_params(rule=score, crossfit=crossfit).score_rows(evidence)
+            alone = MCODE(n_neighbors=30, rule=score, crossfit=crossfit).fit(X, Y)
             np.testing.assert_array_equal(found.decision_scores_, alone.decision_scores_)
             np.testing.assert_array_equal(found.labels_, alone.labels_)
 
 
 def test_evidence_is_of_one_gathering_and_has_what_it_has(table):
     X, Y = table
-    detector = MCODE(strengths=(1.0,), crossfit=False, score="prod")
+    detector = MCODE(strengths=(1.0,), crossfit=False, rule="prod")
     first = detector.gather(X, Y)
     with pytest.raises(ValueError, match="without folds"):
         detector.set_params(crossfit=True).score_rows(first)
     with pytest.raises(ValueError, match="score must be"):
-        detector.set_params(crossfit=False, score="sum").score_rows(first)
+        detector.set_params(crossfit=False, rule="sum").score_rows(first)
     with pytest.raises(ValueError, match="chosen by fit"):
-        detector.set_params(score="auto").score_rows(first)
-    detector.set_params(score="prod").gather(X, Y)
+        detector.set_params(rule="auto").score_rows(first)
+    detector.set_params(rule="prod").gather(X, Y)
     with pytest.raises(ValueError, match="gathered other rows since"):
         detector.score_rows(first)
 

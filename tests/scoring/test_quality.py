@@ -14,7 +14,7 @@ from amiss.errors import DataError
 @pytest.mark.parametrize("crossfit", [False, "half"])
 def test_figures_are_scikit_learns(crossfit):
     X, Y = make_table()
-    model = amiss.MCODE(crossfit=crossfit, score="rw").fit(X, Y)
+    model = amiss.MCODE(crossfit=crossfit, rule="rw").fit(X, Y)
     quality = model.output_quality_
     for i in range(4):
         p = np.where(Y[:, i] == 1, model.rho_[:, i], 1 - model.rho_[:, i])

@@ -167,7 +167,7 @@ def tried(path: pathlib.Path, X: object, Y: object) -> tuple[str, str | None]:
         with cpu_time.limited(fuzz_readers.SECONDS):
             detector = amiss.load(path)
             outcome = "refuses the rows"
-            batch = detector.judge(X, Y)
+            batch = detector.score_batch(X, Y)
             batch.remarks()
     except DataError as error:
         named = outcome != "refused" or str(error).startswith(str(path))
@@ -184,7 +184,7 @@ def fuzz(inputs: int, seed: int) -> dict[str, object]:
         originals, path = models(folder), folder / "t.amiss"
         for content, X, Y in originals:
             path.write_bytes(content)
-            amiss.load(path).judge(X, Y).remarks()
+            amiss.load(path).score_batch(X, Y).remarks()
         fuzz_readers.limit_memory(CAP)
         for number in range(inputs):
             original, X, Y = rng.choice(originals)

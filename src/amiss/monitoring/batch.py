@@ -52,7 +52,7 @@ class ScoredBatch:
     calibration : how high rows held out of the fit score; None if the detector was not calibrated
     knows_fit : whether rows of the fit are recognised; not if the model was saved without them
     encoded : the rows as the models see them
-    scores, flagged, threshold, p_values : of the rows and the decision
+    scores, contributions, probabilities, flagged, threshold, p_values, drift : those of rows, decision and findings
     output_p_values : (n_rows, n_outputs) how often an output adds as much to the score of rows held out of the fit
     in_fit : (n_rows,) the row of the fit that is the same, or -1. Such a row has the score it had in the fit,
         because the models have seen it and would find it usual
@@ -87,6 +87,18 @@ class ScoredBatch:
     @property
     def p_values(self) -> Floats | None:
         return self.decision.p_values
+
+    @property
+    def contributions(self) -> Floats:
+        return self.rows.contributions
+
+    @property
+    def probabilities(self) -> Floats:
+        return self.rows.probabilities
+
+    @property
+    def drift(self) -> Drift:
+        return self.findings.drift
 
     @property
     def in_fit(self) -> Rows:

@@ -102,7 +102,7 @@ def test_any_classifier_with_probabilities_can_stand_in(classifier, crossfit):
     X, Y = make_table(200)
     Y[7] = 1 - Y[7]
     for inputs in (X * (np.abs(X) > 2), X):  # the first is stored sparse
-        model = amiss.MCODE(base_estimator=classifier, crossfit=crossfit, score="prod").fit(inputs, Y)
+        model = amiss.MCODE(base_estimator=classifier, crossfit=crossfit, rule="prod").fit(inputs, Y)
         assert np.isfinite(model.decision_scores_).all()
         assert np.isfinite(model.decision_function(inputs, Y)).all()
     assert model.decision_scores_[7] > np.median(model.decision_scores_)
