@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from amiss.version import __version__
+
 if TYPE_CHECKING:
     from amiss import evaluation, paper
     from amiss.data.dataset import Dataset
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from amiss.scoring.rows import ScoredRows
     from amiss.settings import Settings
 
-__version__ = "0.1.0"
 __all__ = [
     "MCODE",
     "Calibration",
@@ -54,6 +55,7 @@ __all__ = [
     "Table",
     "Term",
     "Unseen",
+    "__version__",
     "evaluation",
     "load",
     "paper",

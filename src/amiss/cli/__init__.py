@@ -12,7 +12,6 @@ import sys
 
 import click
 
-from amiss import __version__
 from amiss.cli.demo import demo
 from amiss.cli.evaluate import evaluate
 from amiss.cli.explain import explain
@@ -21,6 +20,7 @@ from amiss.cli.fit import fit
 from amiss.cli.reproduce import reproduce
 from amiss.cli.score import score
 from amiss.errors import DataError, MissingDependencyError
+from amiss.version import __version__
 
 BAD_INPUT, OUR_TROUBLE = 2, 1
 

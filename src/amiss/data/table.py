@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,8 @@ def _with_column(matrix: Matrix, column: int, cells: Floats) -> Matrix:
 class Table:
     """A matrix with named columns; ``levels`` names the categories of categorical columns.
 
-    ``named`` is False if the user gave no names and the columns are only numbered (x0, x1, …).
+    ``named`` is False if the user gave no names and the columns are only numbered (x0, x1, …). ``checked_as`` says
+    that the values were found to be valid inputs or outputs; they are not looked at again.
 
     >>> table = Table(np.array([[1.0, 0.0], [2.0, 1.0]]), ("age", "sex"), {1: ("f", "m")})
     >>> table.shape
@@ -67,6 +68,7 @@ class Table:
     levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     origin: Origin | None = None
     named: bool = True
+    checked_as: Literal["inputs", "outputs"] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from amiss import __version__
 from amiss.arrays import Floats
 from amiss.data.dataset import Dataset
 from amiss.detector import MCODE
@@ -24,6 +23,7 @@ from amiss.files import atomic_write
 from amiss.paper.methods import PAPER, refuse_missing_dependencies, scores_by_method
 from amiss.paper.table2 import TABLE, files, load
 from amiss.progress import Stages
+from amiss.version import __version__
 
 RATIO = 0.01
 RATES = np.linspace(0.0005, 0.04, 80)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import ttest_rel
 
-from amiss import __version__
 from amiss.arrays import Floats
 from amiss.paper.cells import RATIO, Result
 from amiss.paper.methods import OURS
 from amiss.paper.table2 import PAPER_METHODS, TABLE
+from amiss.version import __version__
 
 LEVEL = 0.05
 Cell = tuple[str, float, dict[str, list[Result]]]

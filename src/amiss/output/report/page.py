@@ -15,7 +15,6 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from amiss import __version__
 from amiss.data.table import Table
 from amiss.errors import DataError
 from amiss.files import atomic_write
@@ -23,6 +22,7 @@ from amiss.fitted import FittedDetector
 from amiss.output.report.payload import DETAILED_ROWS, Material, payload
 from amiss.output.report.pictures import Picture, check_pictures, why_unseen
 from amiss.output.summary import overview
+from amiss.version import __version__
 from amiss.wording import count, printable
 
 WITHOUT_SCRIPTS = 20  # rows shown where scripts are switched off
