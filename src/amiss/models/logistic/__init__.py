@@ -1,1 +1,1 @@
-"""TODO"""
+"""L2-penalised logistic regressions of all outputs, strengths and folds, solved together."""
