@@ -13,6 +13,7 @@ from amiss.models.logistic.partition import (
     PartitionProblems,
     Place,
     Signs,
+    cross_products,
     sampling_steps,
 )
 from amiss.models.logistic.pool import Indices, Pool, Sums, total
@@ -101,10 +102,8 @@ class LocalCurvatures:
 
         def one(problem: int) -> None:
             running = self._share.cumulated(problem)
-            sample = np.ones((n_sampled, size), dtype=centre.dtype)
             drawn = self._share.rows_at(sampling_steps(running[-1], n_sampled), running)
-            np.subtract(drawn.astype(centre.dtype, copy=False), centre, out=sample[:, :-1])
-            np.matmul(sample.T, sample, out=matrices[problem])
+            cross_products(drawn, centre, matrices[problem])
 
         self.rows.pool.each(one, len(matrices))
         return np.asarray(curvature.sum(axis=0, dtype=np.float64)), matrices

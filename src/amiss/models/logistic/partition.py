@@ -193,3 +193,10 @@ class PartitionCurvatures:
 def sampling_steps(total: float, n_sampled: int) -> Floats:
     """Even steps through the running sum of the curvatures."""
     return np.asarray((np.arange(n_sampled) + 0.5) * (total / n_sampled))
+
+
+def cross_products(drawn: Floats, centre: Floats, result: Floats) -> None:
+    """Σ_n (z_n - z̄, 1) (z_n - z̄, 1)' over the rows drawn, into ``result``."""
+    sample = np.ones((len(drawn), len(centre) + 1), dtype=centre.dtype)
+    np.subtract(drawn.astype(centre.dtype, copy=False), centre, out=sample[:, :-1])
+    np.matmul(sample.T, sample, out=result)
