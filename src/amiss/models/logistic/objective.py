@@ -95,7 +95,7 @@ class Objective:
             forbid(slope, part, rows.layout.n_columns, allowed)
             return (dots(penalty, parameters[part]).astype(np.float64) / 2,)
 
-        (penalties,) = rows.pool.over(rows.column_slices, penalised)
+        (penalties,) = rows.pool.over(rows.column_slices, parameters.size, penalised)
         objective = losses + penalties
         if self.terms.tilt is not None:
             tilt = self.terms.tilt[:, columns]
@@ -142,7 +142,7 @@ class PenalisedHessian:
             forbid(product, part, self.rows.layout.n_columns, self.allowed)
             return (dots(p[part], product),)
 
-        (bend,) = self.rows.pool.over(self.rows.column_slices, penalised)
+        (bend,) = self.rows.pool.over(self.rows.column_slices, p.size, penalised)
         return np.asarray(bend + p[-1] * result[-1])
 
     def take(self, problems: Indices) -> PenalisedHessian:

@@ -53,8 +53,10 @@ class Pool:
         if self._workers is not None:
             self._workers.check()
 
-    def over(self, pieces: Sequence[slice], work: Callable[[slice], Sums]) -> Sums:
-        """Do ``work`` on every piece; the sums of what it returns, in the order of the pieces."""
+    def over(self, pieces: Sequence[slice], size: int, work: Callable[[slice], Sums]) -> Sums:
+        """Do ``work`` on every piece of arrays of that size; the sums of what it returns, in their order."""
+        if size < CACHED:  # not worth handing it to other threads
+            return total([work(piece) for piece in pieces])
         sums: list[Sums] = [()] * len(pieces)
 
         def one(piece: int) -> None:
@@ -66,7 +68,8 @@ class Pool:
     def sweep(self, length: int, width: int, work: Callable[[slice], Sums]) -> Sums:
         """:meth:`over` pieces, short enough for the cache, of arrays of that length and width."""
         step = max(16, CACHED // max(width, 1))
-        return self.over([slice(a, min(a + step, length)) for a in range(0, length, step)], work)
+        pieces = [slice(a, min(a + step, length)) for a in range(0, length, step)]
+        return self.over(pieces, length * width, work)
 
     def take(self, array: npt.NDArray[Any], columns: Indices) -> npt.NDArray[Any]:
         """Some columns of an array, copied on all threads."""
