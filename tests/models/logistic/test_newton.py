@@ -12,11 +12,13 @@ from sklearn.linear_model import LogisticRegression
 from support.tables import make_table
 
 from amiss.encoding.joint import joint
-from amiss.models.logistic.blocks import SharedRows
 from amiss.models.logistic.compiled import multiplier
-from amiss.models.logistic.loss import sides
-from amiss.models.logistic.newton import Effort, solve
+from amiss.models.logistic.local import LocalRows
+from amiss.models.logistic.loss import signs_of
+from amiss.models.logistic.newton import Effort, Stop, solve
+from amiss.models.logistic.objective import Objective, Start, Terms
 from amiss.models.logistic.preconditioner import approximate
+from amiss.models.logistic.seam import DOUBLE, MIXED, SINGLE
 from amiss.models.parents import visible_outputs
 
 
@@ -26,7 +28,11 @@ def setting(X, Y):
 
 
 def everywhere(Y):
-    return sides(Y, np.ones(Y.shape, dtype=bool))
+    return signs_of(Y, np.ones(Y.shape, dtype=bool))
+
+
+def problems(Z, signs, precision=DOUBLE, n_jobs=None):
+    return LocalRows(Z, signs, n_jobs=n_jobs).problems(None, precision)
 
 
 def objective(Z, y, w, coef, intercept, strength):
@@ -51,7 +57,7 @@ def test_the_objective_is_scikit_learns(strength, shape):
     Z, allowed = setting(X, Y)
     w = np.ones_like(Y)
     w[:9, 0] = 0
-    solution = solve(SharedRows(Z), sides(Y, w == 1), allowed, np.full(4, strength))
+    solution = solve(problems(Z, signs_of(Y, w == 1)), Terms(allowed, np.full(4, strength)))
     assert solution.converged.all()
     for i in range(4):
         ours = objective(Z, Y[:, i], w[:, i], solution.coef[:, i], solution.intercept[i], strength)
@@ -64,9 +70,9 @@ def test_each_preconditioner_is_used_where_it_is_meant_to_be():
     for name, (n_rows, n_inputs) in SHAPES.items():
         X, Y = make_table(n_rows, n_inputs)
         Z, allowed = setting(X, Y)
-        rows = SharedRows(Z)
-        with rows.at_work():
-            found = approximate(rows, np.full(Y.shape, 0.25), allowed).at(np.ones(4))
+        objective = Objective(problems(Z, everywhere(Y)), Terms(allowed, np.ones(4)))
+        objective.evaluate(np.zeros((Z.shape[1] + 1, 4)))  # a curvature of 1/4 everywhere
+        found = approximate(objective.hessian()).at(np.ones(4))
         assert type(found).__name__.lower() == name
 
 
@@ -75,8 +81,8 @@ def test_single_precision_comes_close(shape):
     X, Y = make_table(*SHAPES[shape])
     Z, allowed = setting(X, Y)
     w = np.ones_like(Y)
-    exact = solve(SharedRows(Z), sides(Y, w == 1), allowed, np.ones(4))
-    rough = solve(SharedRows(Z, dtype=np.float32), sides(Y, w == 1), allowed, np.ones(4), effort=Effort(1e-6, 50))
+    exact = solve(problems(Z, signs_of(Y, w == 1)), Terms(allowed, np.ones(4)))
+    rough = solve(problems(Z, signs_of(Y, w == 1), SINGLE), Terms(allowed, np.ones(4)), effort=Effort(1e-6, 50))
     assert rough.coef.dtype == np.float32
     np.testing.assert_allclose(rough.objective, exact.objective, rtol=1e-4)
 
@@ -84,7 +90,7 @@ def test_single_precision_comes_close(shape):
 def test_forbidden_coefficients_are_zero():
     X, Y = make_table()
     Z, allowed = setting(X, Y)
-    solution = solve(SharedRows(Z), everywhere(Y), allowed, np.ones(4))
+    solution = solve(problems(Z, everywhere(Y)), Terms(allowed, np.ones(4)))
     assert (solution.coef[5:][~allowed] == 0).all()
     assert (solution.coef[5:][allowed] != 0).all()
     assert (solution.coef[:5] != 0).all()
@@ -94,10 +100,10 @@ def test_each_problem_is_solved_as_if_it_were_alone():
     X, Y = make_table(seed=3)
     Z, allowed = setting(X, Y)
     strengths = np.array([0.01, 1.0, 100.0, 1.0])
-    together = solve(SharedRows(Z), everywhere(Y), allowed, strengths)
+    together = solve(problems(Z, everywhere(Y)), Terms(allowed, strengths))
     for i in range(4):
         one = slice(i, i + 1)
-        alone = solve(SharedRows(Z), everywhere(Y)[:, one], allowed[:, one], strengths[one])
+        alone = solve(problems(Z, everywhere(Y)[:, one]), Terms(allowed[:, one], strengths[one]))
         np.testing.assert_allclose(alone.coef[:, 0], together.coef[:, i], atol=1e-6)
 
 
@@ -109,8 +115,8 @@ def test_dense_and_sparse_agree(seed, shape):
     X = X * (np.random.default_rng(seed).random(X.shape) < 0.3)
     Z, allowed = setting(X, Y)
     w = np.ones_like(Y)
-    dense = solve(SharedRows(Z), sides(Y, w == 1), allowed, np.ones(3))
-    thin = solve(SharedRows(sparse.csr_array(Z)), sides(Y, w == 1), allowed, np.ones(3))
+    dense = solve(problems(Z, signs_of(Y, w == 1)), Terms(allowed, np.ones(3)))
+    thin = solve(problems(sparse.csr_array(Z), signs_of(Y, w == 1)), Terms(allowed, np.ones(3)))
     np.testing.assert_allclose(dense.coef, thin.coef, atol=1e-6)
     assert dense.converged.all()
     assert thin.converged.all()
@@ -119,27 +125,28 @@ def test_dense_and_sparse_agree(seed, shape):
 def test_threads_and_blocks_do_not_change_the_answer(monkeypatch):
     X, Y = make_table(3000)
     Z, allowed = setting(X, Y)
-    one = solve(SharedRows(Z, n_jobs=1), everywhere(Y), allowed, np.ones(4))
-    two = solve(SharedRows(Z, n_jobs=2), everywhere(Y), allowed, np.ones(4))
+    one = solve(problems(Z, everywhere(Y), n_jobs=1), Terms(allowed, np.ones(4)))
+    two = solve(problems(Z, everywhere(Y), n_jobs=2), Terms(allowed, np.ones(4)))
     np.testing.assert_array_equal(one.coef, two.coef)
     monkeypatch.setattr("amiss.models.logistic.blocks.LONGEST", 170)
     monkeypatch.setattr("amiss.models.logistic.newton.BATCH_BYTES", 3 * 8 * 3000)
-    small = solve(SharedRows(Z), everywhere(Y), allowed, np.ones(4))
+    small = solve(problems(Z, everywhere(Y)), Terms(allowed, np.ones(4)))
     np.testing.assert_allclose(small.coef, one.coef, atol=1e-7)
 
 
 def test_one_sided_targets_get_the_smoothed_base_rate():
     X, _ = make_table()
     Y = np.column_stack([np.zeros(len(X)), np.ones(len(X))])
-    solution = solve(SharedRows(X), everywhere(Y), np.ones((5, 2), bool), np.ones(2))
+    solution = solve(problems(X, everywhere(Y)), Terms(np.ones((5, 2), bool), np.ones(2)))
     assert (solution.coef == 0).all()
     np.testing.assert_allclose(1 / (1 + np.exp(-solution.intercept)), [0.5 / 241, 240.5 / 241])
+    assert (solution.stop == Stop.ONE_SIDED).all()
     assert solution.converged.all()
 
 
 def test_no_rows_at_all_give_even_odds():
     X, Y = make_table()
-    solution = solve(SharedRows(X), np.zeros_like(Y), np.ones((5, 4), bool), np.ones(4))
+    solution = solve(problems(X, np.zeros_like(Y)), Terms(np.ones((5, 4), bool), np.ones(4)))
     assert (solution.intercept == 0).all()
 
 
@@ -148,7 +155,7 @@ def test_separable_rare_and_badly_scaled_problems_converge():
     X = rng.normal(size=(500, 6)) * 10.0 ** np.array([-6, -3, 0, 0, 3, 6])
     Y = np.column_stack([X[:, 2] > 0, np.arange(500) == 7, X[:, 5] > 0]).astype(float)
     for strength in (1e-3, 1.0, 1e3):
-        solution = solve(SharedRows(X), everywhere(Y), np.ones((6, 3), bool), np.full(3, strength))
+        solution = solve(problems(X, everywhere(Y)), Terms(np.ones((6, 3), bool), np.full(3, strength)))
         assert np.isfinite(solution.coef).all()
         assert solution.converged.all()
         # scikit-learn's solvers give up on these scales, so optimality is checked by its definition.
@@ -161,9 +168,9 @@ def test_separable_rare_and_badly_scaled_problems_converge():
 def test_a_start_at_the_optimum_is_done_at_once():
     X, Y = make_table()
     Z, allowed = setting(X, Y)
-    rows, w = SharedRows(Z), np.ones_like(Y)
-    cold = solve(rows, sides(Y, w == 1), allowed, np.ones(4))
-    warm = solve(rows, sides(Y, w == 1), allowed, np.ones(4), start=(cold.coef, cold.intercept))
+    batch, terms = problems(Z, everywhere(Y)), Terms(allowed, np.ones(4))
+    cold = solve(batch, terms)
+    warm = solve(batch, terms, start=Start(cold.coef, cold.intercept))
     assert warm.n_iter.max() <= 1
     np.testing.assert_allclose(warm.coef, cold.coef, atol=1e-7)
 
@@ -172,8 +179,8 @@ def test_a_start_at_the_optimum_is_done_at_once():
 def test_directions_in_single_precision_lead_to_the_same_optimum(shape):
     X, Y = make_table(*SHAPES[shape])
     Z, allowed = setting(X, Y)
-    exact = solve(SharedRows(Z), everywhere(Y), allowed, np.ones(4))
-    mixed = solve(SharedRows(Z), everywhere(Y), allowed, np.ones(4), rough=SharedRows(Z, dtype=np.float32))
+    exact = solve(problems(Z, everywhere(Y)), Terms(allowed, np.ones(4)))
+    mixed = solve(problems(Z, everywhere(Y), MIXED), Terms(allowed, np.ones(4)))
     assert mixed.converged.all()
     np.testing.assert_allclose(mixed.objective, exact.objective, rtol=1e-8)
 
@@ -183,7 +190,7 @@ def test_a_tilt_moves_the_optimum_to_where_the_slope_is_the_tilt():
     Z, allowed = setting(X, Y)
     tilt = np.zeros((Z.shape[1] + 1, 4))
     tilt[0] = 0.5
-    solution = solve(SharedRows(Z), everywhere(Y), allowed, np.ones(4), tilt=tilt)
+    solution = solve(problems(Z, everywhere(Y)), Terms(allowed, np.ones(4), tilt))
     p = expit(Z @ solution.coef + solution.intercept)
     np.testing.assert_allclose((Z[:, 0] @ (p - Y)) + solution.coef[0], 0.5, atol=1e-4)
 
@@ -203,17 +210,17 @@ def test_blocks_of_a_sparse_matrix_add_up(monkeypatch):
     X, Y = make_table(300, 40)
     Z, allowed = setting(X * (X > 0.5), Y)
     Z = sparse.csr_array(Z)
-    one = solve(SharedRows(Z), everywhere(Y), allowed, np.ones(4))
+    one = solve(problems(Z, everywhere(Y)), Terms(allowed, np.ones(4)))
     monkeypatch.setattr("amiss.models.logistic.blocks.SPARSE_BLOCK", 70)
-    several = solve(SharedRows(Z), everywhere(Y), allowed, np.ones(4))
+    several = solve(problems(Z, everywhere(Y)), Terms(allowed, np.ones(4)))
     np.testing.assert_allclose(several.coef, one.coef, atol=1e-7)
 
 
 def test_a_step_taken_on_its_promise_reports_what_was_promised():
     X, Y = make_table()
     Z, allowed = setting(X, Y)
-    exact = solve(SharedRows(Z), everywhere(Y), allowed, np.ones(4))
-    hasty = solve(SharedRows(Z), everywhere(Y), allowed, np.ones(4), effort=Effort(1e-4, 50, confirmed=False))
+    exact = solve(problems(Z, everywhere(Y)), Terms(allowed, np.ones(4)))
+    hasty = solve(problems(Z, everywhere(Y)), Terms(allowed, np.ones(4)), effort=Effort(1e-4, 50, confirmed=False))
     assert hasty.converged.all()
     np.testing.assert_allclose(hasty.objective, exact.objective, rtol=1e-3)
 
@@ -222,7 +229,8 @@ def test_a_problem_cut_short_says_so_and_leaves_the_others_alone():
     X, Y = make_table()
     Z, allowed = setting(X, Y)
     solution = solve(
-        SharedRows(Z), everywhere(Y), allowed, np.array([1e-9, 1e4, 1e4, 1e4]), effort=Effort(1e-9, 4)
+        problems(Z, everywhere(Y)), Terms(allowed, np.array([1e-9, 1e4, 1e4, 1e4])), effort=Effort(1e-9, 4)
     )
     np.testing.assert_array_equal(solution.converged, [False, True, True, True])
+    np.testing.assert_array_equal(solution.stop, [Stop.STEP_LIMIT, *[Stop.CONVERGED] * 3])
     assert np.isfinite(solution.coef).all()

@@ -14,9 +14,9 @@ from amiss.encoding.encoder import fit_encoder
 from amiss.encoding.joint import joint
 from amiss.encoding.scalings import SCALINGS
 from amiss.models.folds import stratified_folds
-from amiss.models.logistic.blocks import SharedRows
 from amiss.models.logistic.fit import fit_logistic
-from amiss.models.logistic.loss import sides
+from amiss.models.logistic.local import LocalRows
+from amiss.models.logistic.loss import signs_of
 from amiss.models.logistic.path import choose_strengths
 from amiss.models.parents import visible_outputs
 from amiss.settings import STRENGTHS
@@ -93,14 +93,10 @@ def test_folds_without_one_side_of_an_output_still_give_an_answer():
 
 def test_threads_do_not_change_the_choice():
     X, Y = make_table(3000, 12)
-    allowed, side, folds = (
-        visible_outputs("others", 4, None),
-        sides(Y, np.ones(Y.shape, bool)),
-        stratified_folds(Y, 5),
-    )
+    allowed, folds = visible_outputs("others", 4, None), stratified_folds(Y, 5)
+    signs = signs_of(Y, np.ones(Y.shape, bool))
     one, two = (
-        choose_strengths(SharedRows(joint(X, Y), jobs, np.float32), side, allowed, STRENGTHS, folds)
-        for jobs in (1, 2)
+        choose_strengths(LocalRows(joint(X, Y), signs, folds, jobs), allowed, STRENGTHS) for jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.strength, two.strength)
     np.testing.assert_array_equal(one.coef, two.coef)

@@ -46,9 +46,9 @@ def slopes(compiled: bool, dtype: Any) -> Slopes:
         return loss.losses_and_residuals
     from amiss.models.logistic.kernels import losses_and_residuals
 
-    def compute(f: Floats, side: Floats, curvature: Floats) -> Floats:
+    def compute(f: Floats, signs: Floats, curvature: Floats) -> Floats:
         total = np.zeros(f.shape[1])
-        losses_and_residuals(f, side, curvature, total)
+        losses_and_residuals(f, signs, curvature, total)
         return total
 
     return compute

@@ -9,6 +9,7 @@ taken again with another value in it, by the very models that gave them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,14 @@ from amiss.arrays import Floats, Mask, Matrix
 from amiss.encoding.joint import joint
 from amiss.models.conditional import Fit, FoldModels, LinearModel
 from amiss.models.folds import Folds
-from amiss.models.logistic import loss
 from amiss.models.logistic.axes import principal_axes
-from amiss.models.logistic.blocks import SharedRows
-from amiss.models.logistic.newton import Effort, solve
+from amiss.models.logistic.local import LocalRows
+from amiss.models.logistic.loss import signs_of
+from amiss.models.logistic.newton import Effort, Solution, solve
+from amiss.models.logistic.objective import Start, Terms
 from amiss.models.logistic.path import choose_strengths, outside_folds
 from amiss.models.logistic.preconditioner import worth_sampling
+from amiss.models.logistic.seam import MIXED, Rows
 from amiss.progress import Progress
 
 FINAL = Effort(tolerance=1e-8, newton_steps=100, residual=0.1, tightening=True)
@@ -42,46 +45,85 @@ def fit_logistic(
     n_jobs: int | None = None,
     progress: Progress = lambda steps=1: None,
 ) -> Fit:
-    """One L2-penalised logistic regression an output.
+    """One L2-penalised logistic regression per output.
 
     ``outputs`` holds 0 and 1, and expected values where ``observed`` is False. Without ``folds``
     there must be a single strength. Coefficients of outputs are penalised by the strength, those
     of inputs ``parent_penalty`` times less.
     """
-    n_outputs, side = outputs.shape[1], loss.sides(outputs, observed)
-    unshifted = inputs
-    centre, inputs = _centred(inputs)
-    few = worth_sampling(len(outputs), inputs.shape[1] + n_outputs)  # then nothing is gained by turning them
-    axes = None if few else principal_axes(inputs)
-    stretch = np.sqrt(parent_penalty)  # a longer column needs a smaller coefficient
-    Z = joint((inputs if axes is None else inputs @ axes) * stretch, outputs)
-    rows, rough = SharedRows(Z, n_jobs), SharedRows(Z, n_jobs, np.float32)
-    strength, start = np.full(n_outputs, float(strengths[0])), None
-    if folds is not None:
-        choice = choose_strengths(rough, side, visible, strengths, folds, progress)
-        strength, start = choice.strength, (choice.coef, choice.intercept)
-    final = solve(rows, side, visible, strength, start=start, effort=FINAL, rough=rough)
-    in_sample = rows.margins(final.coef, final.intercept)
-
-    def on_columns(coef: Floats) -> Floats:
-        """Coefficients on the columns as they came, of those on Z."""
-        of_inputs, of_outputs = np.split(coef, [-n_outputs])
-        of_inputs = stretch * (of_inputs if axes is None else np.tensordot(axes, of_inputs, 1))
-        return np.concatenate([of_inputs, of_outputs])
-
-    def at_zero(intercept: Floats, coef: npt.NDArray[Any]) -> Floats:
-        """The intercept that goes with ``coef``, rounded as they are, where the columns are not centred."""
-        return np.asarray(intercept - np.tensordot(centre, coef[: len(centre)].astype(np.float64), 1))
-
-    coef = on_columns(final.coef)
-    model = LinearModel(coef, at_zero(final.intercept, coef))
+    design = _Design.of(inputs, outputs, parent_penalty)
+    rows = LocalRows(design.Z, signs_of(outputs, observed), folds, n_jobs)
+    fits = fit_rows(rows, visible, strengths, progress)
+    coef = design.on_columns(fits.final.coef)
+    model = LinearModel(coef, design.at_zero(fits.final.intercept, coef))
+    in_sample = rows.margins(fits.final.coef, fits.final.intercept)
     fold_models, held_out = None, None
-    if folds is not None:
-        shift = outside_folds(rough, side, visible, folds, choice, final.coef, final.intercept)
-        moved = on_columns(shift[:-1].astype(np.float64)).astype(np.float32)
-        fold_models = FoldModels(moved, at_zero(shift[-1].astype(np.float64), moved), folds)
-        held_out = in_sample + fold_models.shifts(unshifted, outputs, n_jobs)
-    return Fit(model, in_sample, held_out, strength, final.converged, fold_models)
+    if folds is not None and fits.shift is not None:
+        moved = design.on_columns(fits.shift[:-1].astype(np.float64)).astype(np.float32)
+        fold_models = FoldModels(moved, design.at_zero(fits.shift[-1].astype(np.float64), moved), folds)
+        held_out = in_sample + fold_models.shifts(inputs, outputs, n_jobs)
+    return Fit(model, in_sample, held_out, fits.strength, fits.final.converged, fold_models)
+
+
+@dataclass(frozen=True)
+class OutputFits:
+    """The fits of all outputs on Z: on all rows, and by how much those outside each fold differ from them.
+
+    ``strength`` is ``(n_outputs,)``, ``shift`` ``(n_columns + 1, n_folds, n_outputs)`` with the intercepts last,
+    or None without folds.
+    """
+
+    final: Solution
+    strength: Floats
+    shift: Floats | None
+
+
+def fit_rows(
+    rows: Rows, visible: Mask, strengths: Sequence[float], progress: Progress = lambda steps=1: None
+) -> OutputFits:
+    """Choose the strengths and fit all outputs, wherever the rows are."""
+    strength, start, choice = np.full(rows.n_outputs, float(strengths[0])), None, None
+    if rows.n_folds:
+        choice = choose_strengths(rows, visible, strengths, progress)
+        strength, start = choice.strength, Start(choice.coef, choice.intercept)
+    final = solve(rows.problems(None, MIXED), Terms(visible, strength), start=start, effort=FINAL)
+    shift = None if choice is None else outside_folds(rows, visible, choice, final)
+    return OutputFits(final, strength, shift)
+
+
+@dataclass(frozen=True)
+class _Design:
+    """The matrix Z that the solver works on, and the way back from its columns to those of the table.
+
+    The inputs are centred, turned along their principal axes where that helps, and stretched.
+    """
+
+    Z: Matrix
+    centre: Floats
+    axes: Floats | None
+    stretch: float
+    n_outputs: int
+
+    @classmethod
+    def of(cls, inputs: Matrix, outputs: Floats, parent_penalty: float) -> _Design:
+        centre, inputs = _centred(inputs)
+        # With few columns nothing is gained by turning them.
+        few = worth_sampling(len(outputs), inputs.shape[1] + outputs.shape[1])
+        axes = None if few else principal_axes(inputs)
+        stretch = np.sqrt(parent_penalty)  # a longer column needs a smaller coefficient
+        Z = joint((inputs if axes is None else inputs @ axes) * stretch, outputs)
+        return cls(Z, centre, axes, stretch, outputs.shape[1])
+
+    def on_columns(self, coef: Floats) -> Floats:
+        """Coefficients on the columns as they came, of those on Z."""
+        of_inputs, of_outputs = np.split(coef, [-self.n_outputs])
+        turned = of_inputs if self.axes is None else np.tensordot(self.axes, of_inputs, 1)
+        return np.concatenate([self.stretch * turned, of_outputs])
+
+    def at_zero(self, intercept: Floats, coef: npt.NDArray[Any]) -> Floats:
+        """The intercept that goes with ``coef``, rounded as they are, where the columns are not centred."""
+        inputs = coef[: len(self.centre)].astype(np.float64)
+        return np.asarray(intercept - np.tensordot(self.centre, inputs, 1))
 
 
 def _centred(inputs: Matrix) -> tuple[Floats, Matrix]:

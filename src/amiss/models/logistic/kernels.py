@@ -49,7 +49,7 @@ def multiply_rows(indptr: Any, indices: Any, data: Any, right: Any, out: Any) ->
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def losses_and_residuals(f: Any, side: Any, curvature: Any, total: Any) -> None:
+def losses_and_residuals(f: Any, signs: Any, curvature: Any, total: Any) -> None:
     """``loss.losses_and_residuals`` in single precision; the losses are added to ``total``.
 
     Logarithms are taken of products of 64 factors, each between 1 and 2.
@@ -57,9 +57,9 @@ def losses_and_residuals(f: Any, side: Any, curvature: Any, total: Any) -> None:
     n_rows, n_problems = f.shape
     factors, against = np.ones(n_problems, np.float32), np.zeros(n_problems, np.float32)
     for n in range(n_rows):
-        _decay(f[n], side[n], curvature[n])
+        _decay(f[n], signs[n], curvature[n])
         _add_up(f[n], curvature[n], factors, against)
-        _slopes(f[n], side[n], curvature[n])
+        _slopes(f[n], signs[n], curvature[n])
         if n % 64 == 63 or n == n_rows - 1:
             for c in range(n_problems):
                 total[c] += np.log(factors[c]) + against[c]
@@ -68,10 +68,10 @@ def losses_and_residuals(f: Any, side: Any, curvature: Any, total: Any) -> None:
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def _decay(f: Any, side: Any, out: Any) -> None:
+def _decay(f: Any, signs: Any, out: Any) -> None:
     """m = -t f replaces f, and ``out`` is |t| e^{-|m|}, as (1 - |m|/64 + …)^64, to 5e-6 of it."""
     for c in range(len(f)):
-        t = side[c]
+        t = signs[c]
         m = -t * max(min(f[c], HUGE), -HUGE)  # an infinite margin must not meet t = 0
         f[c] = m
         x = -min(abs(m), MOST) * SIXTYFOURTH
@@ -94,10 +94,10 @@ def _add_up(m: Any, decay: Any, factors: Any, against: Any) -> None:
 
 
 @njit(nogil=True, fastmath=True, cache=True)
-def _slopes(m: Any, side: Any, decay: Any) -> None:
+def _slopes(m: Any, signs: Any, decay: Any) -> None:
     """r replaces m, and d replaces the decay."""
     for c in range(len(m)):
         e = decay[c]
         s = (ONE if m[c] > ZERO else e) / (ONE + e)
-        m[c] = -side[c] * s
+        m[c] = -signs[c] * s
         decay[c] = s * (ONE - s)

@@ -7,6 +7,8 @@ approximate inverse, by what the matrix allows:
   proportion to their curvature, inverted for each problem by itself. A few conjugate steps are then
   enough, whatever the strength.
 - *diagonal*, otherwise: a product with anything else would cost more than it saves.
+
+Of the rows only sums are needed (:class:`amiss.models.logistic.seam.Curvatures`).
 """
 
 from __future__ import annotations
@@ -15,18 +17,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from amiss.arrays import Floats, Mask, Matrix
-from amiss.models.logistic.blocks import SharedRows, Sums
+from amiss.arrays import Floats, Mask
+from amiss.models.logistic.objective import PenalisedHessian
+from amiss.models.logistic.pool import Indices, Pool, Sums
 
-MOST_COLUMNS_SAMPLED = 400  # beyond, one matrix a problem takes too much room
-ROWS_A_COLUMN = 12  # sampled for each column of Z
+MOST_COLUMNS_SAMPLED = 400  # beyond, one matrix per problem takes too much room
+ROWS_PER_COLUMN = 12  # sampled for each column of Z
 WORTH_SAMPLING = 3  # rows for each squared column; with fewer, products with Z are cheaper than inverses
 LEAST = 1e-12
 SHARES = 4
-
-Columns = npt.NDArray[np.intp]
 
 
 class Preconditioner(Protocol):
@@ -36,22 +36,23 @@ class Preconditioner(Protocol):
         """Writes z into ``result`` and returns residual·z for every problem."""
         ...
 
-    def take(self, problems: Columns) -> Preconditioner: ...
+    def take(self, problems: Indices) -> Preconditioner: ...
 
 
-class Curvatures(Protocol):
+class Approximation(Protocol):
     """What is kept of the problems' curvatures to precondition them at any strength."""
 
     def at(self, strength: Floats) -> Preconditioner: ...
 
-    def take(self, problems: Columns) -> Curvatures: ...
+    def take(self, problems: Indices) -> Approximation: ...
 
 
-def approximate(rows: SharedRows, curvature: Floats, allowed: Mask) -> Curvatures:
-    """The best there is for these rows; ``curvature`` is ``(n_rows, n_problems)``."""
-    if not rows.is_sparse and worth_sampling(rows.n_rows, rows.n_columns):
-        return SampledCurvatures.of(rows, curvature, allowed)
-    return DiagonalCurvatures.of(rows, curvature, allowed)
+def approximate(hessian: PenalisedHessian) -> Approximation:
+    """The best there is for these rows and problems."""
+    layout = hessian.rows.layout
+    if not layout.is_sparse and worth_sampling(layout.n_rows, layout.n_columns):
+        return SampledApproximation.of(hessian)
+    return DiagonalApproximation.of(hessian)
 
 
 def worth_sampling(n_rows: int, n_columns: int) -> bool:
@@ -60,42 +61,43 @@ def worth_sampling(n_rows: int, n_columns: int) -> bool:
 
 
 @dataclass(frozen=True)
-class DiagonalCurvatures:
+class DiagonalApproximation:
     """Σ_n d_n (z_nj - m_j)² for every column j and problem, m_j the mean of z_nj with weights d_n.
 
     Centred so, each problem's intercept and coefficients do not interfere. ``mean`` is by how much
     m differs from the common centre, and zero where forbidden.
     """
 
-    rows: SharedRows
+    pool: Pool
     squares: Floats
     mean: Floats
     total: Floats
     allowed: Mask
 
     @classmethod
-    def of(cls, rows: SharedRows, curvature: Floats, allowed: Mask) -> DiagonalCurvatures:
-        total = np.maximum(curvature.sum(axis=0), LEAST).astype(rows.dtype)
-        mean, squares = rows.moments(curvature)
+    def of(cls, hessian: PenalisedHessian) -> DiagonalApproximation:
+        pool, allowed = hessian.rows.pool, hessian.allowed
+        total, mean, squares = hessian.curvatures.moments()
+        total = np.maximum(total, LEAST).astype(mean.dtype)
         mean /= total
         squares -= total * mean**2
-        mean -= rows.centre[:, None]
+        mean -= hessian.centre[:, None]
         mean[-len(allowed) :] *= allowed
-        return cls(rows, np.maximum(squares, 0, out=squares), mean, total, allowed)
+        return cls(pool, np.maximum(squares, 0, out=squares), mean, total, allowed)
 
     def at(self, strength: Floats) -> Diagonal:
         inverse = 1 / (self.squares + np.maximum(strength, LEAST))
         inverse[-len(self.allowed) :] *= self.allowed
-        return Diagonal(self.rows, inverse, self.mean, 1 / self.total)
+        return Diagonal(self.pool, inverse, self.mean, 1 / self.total)
 
-    def take(self, problems: Columns) -> DiagonalCurvatures:
-        squares, mean = (self.rows.taken(values, problems) for values in (self.squares, self.mean))
-        return DiagonalCurvatures(self.rows, squares, mean, self.total[problems], self.allowed[:, problems])
+    def take(self, problems: Indices) -> DiagonalApproximation:
+        squares, mean = (self.pool.take(values, problems) for values in (self.squares, self.mean))
+        return DiagonalApproximation(self.pool, squares, mean, self.total[problems], self.allowed[:, problems])
 
 
 @dataclass(frozen=True)
 class Diagonal:
-    rows: SharedRows
+    pool: Pool
     inverse: Floats
     mean: Floats
     intercept: Floats
@@ -108,41 +110,38 @@ class Diagonal:
             z *= self.inverse[some]
             return np.einsum("ij,ij->j", mean, z), np.einsum("ij,ij->j", residual[some], z)
 
-        along_mean, dots = self.rows.sweep(len(self.mean), residual.shape[1], work)
+        along_mean, dots = self.pool.sweep(len(self.mean), residual.shape[1], work)
         result[-1] = residual[-1] * self.intercept - along_mean
         return np.asarray(dots + residual[-1] * result[-1])
 
-    def take(self, problems: Columns) -> Diagonal:
-        inverse, mean = (self.rows.taken(values, problems) for values in (self.inverse, self.mean))
-        return Diagonal(self.rows, inverse, mean, self.intercept[problems])
+    def take(self, problems: Indices) -> Diagonal:
+        inverse, mean = (self.pool.take(values, problems) for values in (self.inverse, self.mean))
+        return Diagonal(self.pool, inverse, mean, self.intercept[problems])
 
 
 @dataclass(frozen=True)
-class SampledCurvatures:
+class SampledApproximation:
     """H without the penalty, ``(n_problems, n_columns + 1, n_columns + 1)``, the intercept's column last."""
 
-    rows: SharedRows
+    pool: Pool
     matrices: Floats
     allowed: Mask
 
     @classmethod
-    def of(cls, rows: SharedRows, curvature: Floats, allowed: Mask) -> SampledCurvatures:
-        n_columns, n_problems = rows.n_columns, curvature.shape[1]
-        n_sampled = min(rows.n_rows, ROWS_A_COLUMN * n_columns)
-        total = np.maximum(curvature.sum(axis=0, dtype=np.float64), LEAST)
-        matrices = np.empty((n_problems, n_columns + 1, n_columns + 1), dtype=rows.dtype)
+    def of(cls, hessian: PenalisedHessian) -> SampledApproximation:
+        pool, layout = hessian.rows.pool, hessian.rows.layout
+        n_sampled = min(layout.n_rows, ROWS_PER_COLUMN * layout.n_columns)
+        total, matrices = hessian.curvatures.sampled(n_sampled, hessian.centre)
+        total = np.maximum(total, LEAST)
 
-        def one(problem: int) -> None:
-            sample = np.ones((n_sampled, n_columns + 1), dtype=rows.dtype)
-            np.subtract(_drawn(rows.Z, curvature[:, problem], n_sampled), rows.centre, out=sample[:, :-1])
-            np.matmul(sample.T, sample, out=matrices[problem])
+        def scale(problem: int) -> None:
             matrices[problem] *= total[problem] / n_sampled
 
-        rows.each(one, n_problems)
-        return cls(rows, matrices, allowed)
+        pool.each(scale, len(matrices))
+        return cls(pool, matrices, hessian.allowed)
 
     def at(self, strength: Floats) -> Sampled:
-        n_columns = self.rows.n_columns
+        n_columns = self.matrices.shape[1] - 1
         inverses = np.empty_like(self.matrices)
         penalised = np.arange(n_columns)
 
@@ -154,19 +153,19 @@ class SampledCurvatures:
             inverse[closed], inverse[:, closed] = 0, 0
             np.add(inverse, inverse.T, out=inverses[problem])
 
-        self.rows.each(one, len(inverses))
+        self.pool.each(one, len(inverses))
         inverses /= 2
-        return Sampled(self.rows, inverses, np.arange(len(inverses)))
+        return Sampled(self.pool, inverses, np.arange(len(inverses)))
 
-    def take(self, problems: Columns) -> SampledCurvatures:
-        return SampledCurvatures(self.rows, self.matrices[problems], self.allowed[:, problems])
+    def take(self, problems: Indices) -> SampledApproximation:
+        return SampledApproximation(self.pool, self.matrices[problems], self.allowed[:, problems])
 
 
 class Sampled:
-    """One symmetric matrix an output, zero where forbidden, shared by the problems of that output."""
+    """One symmetric matrix per output, zero where forbidden, shared by the problems of that output."""
 
-    def __init__(self, rows: SharedRows, inverses: Floats, which: Columns) -> None:
-        self.rows, self.inverses, self.which = rows, inverses, which
+    def __init__(self, pool: Pool, inverses: Floats, which: Indices) -> None:
+        self.pool, self.inverses, self.which = pool, inverses, which
         self._groups = [(i, np.flatnonzero(which == i)) for i in np.unique(which)]
 
     def __call__(self, residual: Floats, result: Floats) -> Floats:
@@ -174,11 +173,11 @@ class Sampled:
             for i, problems in self._groups[share::SHARES]:
                 result[:, problems] = self.inverses[i] @ residual[:, problems]
 
-        self.rows.each(work, min(SHARES, len(self._groups)))
+        self.pool.each(work, min(SHARES, len(self._groups)))
         return np.einsum("ij,ij->j", residual, result)
 
-    def take(self, problems: Columns) -> Sampled:
-        return Sampled(self.rows, self.inverses, self.which[problems])
+    def take(self, problems: Indices) -> Sampled:
+        return Sampled(self.pool, self.inverses, self.which[problems])
 
 
 def _inverse(H: Floats) -> Floats:
@@ -187,10 +186,3 @@ def _inverse(H: Floats) -> Floats:
         return np.asarray(np.linalg.inv(H))
     except np.linalg.LinAlgError:
         return np.diag(1 / np.maximum(np.diagonal(H), LEAST)).astype(H.dtype)
-
-
-def _drawn(Z: Matrix, curvature: Floats, n_sampled: int) -> Floats:
-    """Rows drawn in proportion to their curvature, at even steps through its running sum."""
-    running = np.cumsum(curvature, dtype=np.float64)
-    steps = (np.arange(n_sampled) + 0.5) * (running[-1] / n_sampled)
-    return np.asarray(Z[np.minimum(np.searchsorted(running, steps), len(Z) - 1)])
