@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +19,7 @@ from amiss.decisions.settings import Against, BatchRequest
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.errors import DataError
 from amiss.explanations.explanation import Explanation
-from amiss.fitted import FittedDetector, checked_row, fit_detector
+from amiss.fitted import FittedDetector, checked_row, explain_new_row, fit_detector
 from amiss.models.settings import STRENGTHS
 from amiss.monitoring.batch import ScoredBatch
 from amiss.output.report import Picture, write_report
@@ -313,24 +312,10 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             if not isinstance(number, Integral) or isinstance(number, bool) or None not in (X, row):
                 raise TypeError("explain takes the number of a row of the fit, or X and Y of new rows")
             return next(self.explain_rows([int(number)]))
-        fitted = self._fitted()
-        inputs, outputs = fitted.columns.align(X, Y)
+        inputs, outputs = self._fitted().columns.align(X, Y)
         if row is None and len(outputs) > 1:
             raise ValueError(f"there are {len(outputs)} rows; say which one: explain(X, Y, row=0)")
-        chosen = place = checked_row(row or 0, len(outputs), "X has")
-        texts = inputs.texts(chosen)
-        if fitted.settings.decision.level is None:  # then no other row has a say
-            inputs, outputs, place = inputs.take(np.array([chosen])), outputs.take(np.array([chosen])), 0
-        rows = fitted.encode(inputs, outputs)
-        scored = fitted.score(rows)
-        decision, is_new = fitted.decide(rows, scored), bool(scored.is_new[place])
-        # Under a false-discovery level the threshold is that of all rows given here.
-        threshold = decision.threshold if is_new else fitted.decision.threshold
-        explanation = next(replace(fitted.explainer, threshold=threshold).new_rows(rows, scored, [place]))
-        p_value = None
-        if is_new and fitted.calibration is not None:
-            p_value = float(fitted.calibration.p_values(scored.scores[[place]])[0])
-        return replace(explanation, p_value=p_value, values=texts, flagged=bool(decision.flagged[place]))
+        return explain_new_row(self._fitted(), inputs, outputs, checked_row(row or 0, len(outputs), "X has"))
 
     def explain_rows(self, rows: Sequence[int]) -> Iterator[Explanation]:
         """Explanations of many rows of the fit, which is faster than one by one."""

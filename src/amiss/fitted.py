@@ -24,6 +24,7 @@ from amiss.encoding.encoded_rows import EncodedRows
 from amiss.errors import DataError
 from amiss.evaluation.choice import RuleChoice, choose_rule
 from amiss.explanations.explainer import Explainer
+from amiss.explanations.explanation import Explanation
 from amiss.models.conditional import LinearModel, linear_twin
 from amiss.models.fitting import FittedModels, fit_models, without_fold_models
 from amiss.monitoring.batch import Findings, ScoredBatch
@@ -217,6 +218,23 @@ def checked_row(row: int, n_rows: int, whose: str) -> int:
     if not 0 <= row < n_rows:
         raise DataError(f"there is no row {row}: {whose} {n_rows} rows, counted from 0")
     return int(row)
+
+
+def explain_new_row(fitted: FittedDetector, inputs: Table, outputs: Table, row: int) -> Explanation:
+    """Why a row of a table with the columns of the fit has its score."""
+    texts, place = inputs.texts(row), row
+    if fitted.settings.decision.level is None:  # then no other row has a say
+        inputs, outputs, place = inputs.take(np.array([row])), outputs.take(np.array([row])), 0
+    rows = fitted.encode(inputs, outputs)
+    scored = fitted.score(rows)
+    decision, is_new = fitted.decide(rows, scored), bool(scored.is_new[place])
+    # Under a false-discovery level the threshold is that of all rows given here.
+    threshold = decision.threshold if is_new else fitted.decision.threshold
+    explanation = next(replace(fitted.explainer, threshold=threshold).new_rows(rows, scored, [place]))
+    p_value = None
+    if is_new and fitted.calibration is not None:
+        p_value = float(fitted.calibration.p_values(scored.scores[[place]])[0])
+    return replace(explanation, p_value=p_value, values=texts, flagged=bool(decision.flagged[place]))
 
 
 def fit_detector(

@@ -8,7 +8,6 @@ lock is held.
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -76,11 +75,10 @@ def _noted_interrupts() -> Iterator[threading.Event]:
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """scikit-learn's habit: None is one, -1 all, -2 all but one."""
-    if n_jobs is None:
-        return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else max(1, n_jobs)
+    """scikit-learn's habit: None is one, -1 all cores that this process may use, -2 all but one."""
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))
 
 
 def in_blocks(n_rows: int, work: Callable[[slice], None], n_jobs: int | None) -> None:

@@ -52,7 +52,9 @@ class ScoredBatch:
     calibration : how high rows held out of the fit score; None if the detector was not calibrated
     knows_fit : whether rows of the fit are recognised; not if the model was saved without them
     encoded : the rows as the models see them
-    scores, contributions, probabilities, flagged, threshold, p_values, drift : those of rows, decision and findings
+    scores, contributions, probabilities : those of ``rows``
+    flagged, threshold, p_values : those of the ``decision``
+    drift : that of the ``findings``
     output_p_values : (n_rows, n_outputs) how often an output adds as much to the score of rows held out of the fit
     in_fit : (n_rows,) the row of the fit that is the same, or -1. Such a row has the score it had in the fit,
         because the models have seen it and would find it usual

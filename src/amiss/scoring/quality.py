@@ -1,4 +1,4 @@
-"""How good each output's model is: the means to decide whether to listen to it."""
+"""How good each output's model is, to decide whether to listen to it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from scipy.stats import rankdata
 
 from amiss.arrays import Floats, Mask
 from amiss.models.projection import errors, log_rho
+from amiss.wording import printable
 
 
 @dataclass(frozen=True)
 class OutputQuality:
-    """One entry an output in every field.
+    """One entry per output in every field.
 
     Attributes
     ----------
@@ -69,7 +70,7 @@ class OutputQuality:
             numbers = (self.mean_error, self.brier, self.skill, self.auc)
             rows.append(
                 (
-                    name if len(name) <= 30 else name[:29] + "…",
+                    printable(name, 30),
                     f"{self.prevalence[i]:.3f}",
                     f"{self.strength[i]:g}",
                     *(f"{values[i]:.3f}" for values in numbers),
@@ -131,7 +132,10 @@ def output_quality(
 
 
 def _auc(log_odds: Floats, y: Floats) -> float:
-    """Chance that a one is given higher odds than a zero, ties counting half."""
+    """Chance that a one is given higher odds than a zero, ties counting half.
+
+    Our own, because importing sklearn.metrics takes longer than fitting a small table.
+    """
     ones = int(y.sum())
     if ones in (0, len(y)):
         return float("nan")
