@@ -312,7 +312,7 @@ def test_two_orders_of_one_index_are_refused(named):
         lambda: detector.judge(shuffled, Y),
         lambda: detector.predict(X[:9], Y[8::-1]),
     ):
-        with pytest.raises(DataError, match=r"same index in different orders; say Y\.loc\[X\.index\]"):
+        with pytest.raises(DataError, match=r"same index in different orders; pass Y\.loc\[X\.index\]"):
             ask()
     detector.judge(shuffled, Y.loc[shuffled.index])
     detector.judge(shuffled.reset_index(drop=True).iloc[:9], Y.iloc[20:29])  # no index in common
