@@ -148,7 +148,7 @@ def test_an_array_of_pictures_in_an_npz_file(amiss, tmp_path):
     assert done.code == 0, done.err
     assert (tmp_path / "report.html").read_text("utf-8").count("data:image/png;base64,") == 60
     np.savez(tmp_path / "bad.npz", X=X, Y=Y, pictures=X)
-    assert "pictures must be an array of rows x height x width" in amiss("find", "bad.npz").err
+    assert "pictures must be an array of shape (rows, height, width)" in amiss("find", "bad.npz").err
 
 
 def test_no_cell_of_the_list_is_a_formula(amiss, records, tmp_path):

@@ -313,7 +313,7 @@ def test_two_orders_of_one_index_are_refused(named):
         lambda: detector.score_batch(shuffled, Y),
         lambda: detector.predict(X[:9], Y[8::-1]),
     ):
-        with pytest.raises(DataError, match=r"same index in different orders; say Y\.loc\[X\.index\]"):
+        with pytest.raises(DataError, match=r"same index in different orders; pass Y\.loc\[X\.index\]"):
             ask()
     detector.score_batch(shuffled, Y.loc[shuffled.index])
     detector.score_batch(shuffled.reset_index(drop=True).iloc[:9], Y.iloc[20:29])  # no index in common
