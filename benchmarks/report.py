@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from amiss import MCODE
-from amiss.output.report import write_report
 
 
 def main() -> None:
@@ -31,7 +30,7 @@ def main() -> None:
     fitted = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        write_report(path, detector, X, Y, ids=[f"row-{row:06d}" for row in range(len(X))])
+        detector.write_report(path, X, Y, ids=[f"row-{row:06d}" for row in range(len(X))])
         written, size = time.perf_counter(), path.stat().st_size
     print(f"{arguments.rows} rows, {arguments.inputs} inputs, {arguments.outputs} outputs")
     took, beyond = fitted - start, written - fitted

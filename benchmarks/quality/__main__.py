@@ -1,4 +1,4 @@
-"""What was tried for the default detector: its settings one by one, and other scores on the same evidence.
+"""What was tried for the default detector: its settings one by one, and other scores on the same models.
 
     python -m benchmarks.quality --data ../shared/data --datasets birds,genbase,yeast,enron --seeds 5
 
@@ -16,31 +16,25 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from amiss import MCODE, Dataset
+from amiss import Dataset, Settings
 from amiss.arrays import Floats
+from amiss.data.columns import Columns
 from amiss.evaluation import atpar, inject
-from amiss.models.fitting import Evidence, neighborhood
-from amiss.models.projection import combined_log_odds, errors, log_rho
+from amiss.evaluation.one_fit import OneFit
+from amiss.models.projection import errors, log_rho
 from amiss.paper.table2 import TABLE, load
+from amiss.scoring.registry import RULES, WEIGHTINGS
 from amiss.scoring.weights import PRIOR_ERRORS, PRIOR_ROWS, local_weights
 
 FIRST_SEED = 1000
-Score = Callable[[MCODE, Evidence], Floats]
+Score = Callable[[OneFit], Floats]
 
 
-def by_default(detector: MCODE, evidence: Evidence) -> Floats:
-    found: Floats = detector.score_rows(evidence).decision_scores_
-    return found
+def other(**changes: Any) -> Score:
+    """Another rule or share of the package, on the models of the default."""
 
-
-def other(score: str, **settings: Any) -> Score:
-    """Another score or share of the package, on the evidence of the default."""
-
-    def scored(detector: MCODE, evidence: Evidence) -> Floats:
-        kept = {name: detector.get_params()[name] for name in ("score", *settings)}
-        found = by_default(detector.set_params(score=score, **settings), evidence)
-        detector.set_params(**kept)
-        return found
+    def scored(fit: OneFit) -> Floats:
+        return fit.scored(**changes).rows.scores
 
     return scored
 
@@ -48,18 +42,17 @@ def other(score: str, **settings: Any) -> Score:
 def own(formula: Callable[[Floats, Floats], Floats]) -> Score:
     """A score from -log rho and the plain local mean errors, both ``(n_rows, n_outputs)``."""
 
-    def scored(detector: MCODE, evidence: Evidence) -> Floats:
-        surprise, error = _terms(detector, evidence, 0.6)
-        return formula(surprise, error)[np.argsort(evidence.order, kind="stable")]
+    def scored(fit: OneFit) -> Floats:
+        return formula(*_terms(fit, 0.6))[fit.result.models.training_rows.place]
 
     return scored
 
 
-def _terms(detector: MCODE, evidence: Evidence, crossfit: float) -> tuple[Floats, Floats]:
-    log_odds = combined_log_odds(evidence.fit, crossfit)
-    near = neighborhood(detector, evidence)[1]
-    wrong = errors(log_odds, evidence.Y)
-    return -log_rho(log_odds, evidence.Y), 1 / local_weights(wrong, ~np.isnan(evidence.Y), near)
+def _terms(fit: OneFit, share: float) -> tuple[Floats, Floats]:
+    log_odds, Y = fit.result.log_odds(share), fit.result.models.training_rows.Y
+    assert fit.neighborhood is not None
+    near = fit.neighborhood.neighbors
+    return -log_rho(log_odds, Y), 1 / local_weights(errors(log_odds, Y), ~np.isnan(Y), near)
 
 
 def _flip(surprise: Floats, error: Floats, chance: float = 1.0) -> Floats:
@@ -67,26 +60,27 @@ def _flip(surprise: Floats, error: Floats, chance: float = 1.0) -> Floats:
     return np.asarray(np.log1p(chance * (1 - rho) / (surprise.shape[1] * (rho + error))).sum(axis=1))
 
 
-def _steadied(error: Floats, k: int = 100) -> Floats:
+def _smoothed(error: Floats, k: int = 100) -> Floats:
     """Nearly the default's: the mean of local errors stands for that of all rows."""
     prior = PRIOR_ROWS * error.mean(axis=0) + PRIOR_ERRORS
     return (k * error + prior) / (k + PRIOR_ROWS + PRIOR_ERRORS)
 
 
-def three_ranks(detector: MCODE, evidence: Evidence) -> Floats:
+def three_ranks(fit: OneFit) -> Floats:
     """Sum of -log(rank / N) of in-sample LRW, the three largest terms of half PROD, out-of-fold LRW."""
-    total = np.zeros(len(evidence.Y))
+    rows = fit.result.models.training_rows
+    total = np.zeros(len(rows.Y))
     for crossfit in (0.0, 0.5, 1.0):
-        surprise, error = _terms(detector, evidence, crossfit)
+        surprise, error = _terms(fit, crossfit)
         lrw = (surprise / np.sqrt(error)).sum(axis=1)
         score = np.sort(surprise, axis=1)[:, -3:].sum(axis=1) if crossfit == 0.5 else lrw
         rank = np.empty(len(score))
         rank[np.argsort(-score, kind="stable")] = np.arange(1, len(score) + 1)
         total -= np.log(rank / len(score))
-    return total[np.argsort(evidence.order, kind="stable")]
+    return np.asarray(total[rows.place])
 
 
-# What a fit must do anew, and what can be tried on the evidence of one fit.
+# What a fit must do anew, and what can be tried on the models of one fit.
 FITS: dict[str, dict[str, Any]] = {
     "default": {},
     "scaling='block'": {"scaling": "block"},
@@ -97,18 +91,18 @@ FITS: dict[str, dict[str, Any]] = {
     "n_neighbors=30": {"n_neighbors": 30},
 }
 SCORES: dict[str, Score] = {
-    "n_neighbors=0, as in models without rows": other("flip", n_neighbors=0),
-    "crossfit=False": other("flip", crossfit=False),
-    "crossfit='half'": other("flip", crossfit="half"),
-    "crossfit=True": other("flip", crossfit=True),
-    "score='lrw'": other("lrw"),
-    "score='rw'": other("rw"),
-    "score='prod'": other("prod"),
-    "the paper's M-LRW": other("lrw", crossfit=False, weighting="error"),
+    "n_neighbors=0, as in models without rows": other(n_neighbors=0),
+    "crossfit=False": other(out_of_fold_share=0.0),
+    "crossfit=0.5": other(out_of_fold_share=0.5),
+    "crossfit=True": other(out_of_fold_share=1.0),
+    "rule='lrw'": other(rule=RULES["lrw"]),
+    "rule='rw'": other(rule=RULES["rw"]),
+    "rule='prod'": other(rule=RULES["prod"]),
+    "the paper's M-LRW": other(rule=RULES["lrw"], out_of_fold_share=0.0, weighting=WEIGHTINGS["error"]),
     "flip, plain local errors": own(_flip),
     "flip, no local errors": own(lambda surprise, error: _flip(surprise, 0 * error)),
-    "flip, chance 1/(2d)": own(lambda surprise, error: _flip(surprise, _steadied(error), 0.5)),
-    "flip, chance 2/d": own(lambda surprise, error: _flip(surprise, _steadied(error), 2.0)),
+    "flip, chance 1/(2d)": own(lambda surprise, error: _flip(surprise, _smoothed(error), 0.5)),
+    "flip, chance 2/d": own(lambda surprise, error: _flip(surprise, _smoothed(error), 2.0)),
     "log of the sum of odds": own(lambda surprise, _: logsumexp(np.log(np.expm1(surprise) + 1e-300), axis=1)),
     "three largest terms": own(lambda surprise, _: np.sort(surprise, axis=1)[:, -3:].sum(axis=1)),
     "largest weighted term": own(lambda surprise, error: (surprise / np.sqrt(error)).max(axis=1)),
@@ -121,11 +115,11 @@ def measured(data: Dataset, percent: float, seed: int) -> dict[str, float]:
     Y, flipped = inject(np.asarray(data.Y.values, dtype=float), 0.01, percent / 100, seed)
     result = {}
     for name, settings in FITS.items():
-        detector = MCODE(**settings)
-        evidence = detector.gather(data.X, Y)
-        result[name] = atpar(by_default(detector, evidence), flipped)
+        _, inputs, outputs = Columns.of(data.X, Y)
+        fit = OneFit(Settings.of(**settings), inputs, outputs)
+        result[name] = atpar(fit.scored().rows.scores, flipped)
         if name == "default":
-            result |= {title: atpar(score(detector, evidence), flipped) for title, score in SCORES.items()}
+            result |= {title: atpar(score(fit), flipped) for title, score in SCORES.items()}
     return result
 
 

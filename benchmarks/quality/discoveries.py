@@ -31,7 +31,7 @@ import numpy as np
 from amiss import MCODE
 from amiss.arrays import Floats, Mask
 from amiss.data.table import Table
-from amiss.decisions.thresholds import discoveries
+from amiss.decisions.p_values import discoveries
 from amiss.evaluation import inject
 from benchmarks.quality.naming import table
 
@@ -76,7 +76,7 @@ class Halves:
     def judged_new(self, detector: MCODE, called: str, ratios: tuple[float, ...]) -> Iterator[dict[str, Any]]:
         for ratio, level, against in product(ratios, LEVELS, AGAINST):
             flipped, wrong = self.flipped(ratio)
-            flagged = detector.judge(self.X_new, flipped, fdr=level, against=against).flagged
+            flagged = detector.score_batch(self.X_new, flipped, fdr=level, against=against).flagged
             yield {"setting": against + called, "ratio": ratio, "level": level, **judged(flagged, wrong)}
 
 

@@ -29,13 +29,12 @@ import amiss
 from amiss.arrays import Floats, Matrix
 from amiss.encoding.joint import joint
 from amiss.models.folds import Folds, stratified_folds
+from amiss.models.settings import STRENGTHS
 from amiss.scoring.approximate_neighbors import ApproximateRows
 from amiss.scoring.neighbors import NearestRows
-from amiss.scoring.rules import Score
-from amiss.settings import STRENGTHS
 from benchmarks.speed.fitting import Fitted, fit, fitted, loaded
 
-SCORES: tuple[Score, ...] = ("rw", "lrw", "flip")
+RULES = ("rw", "lrw", "flip")
 # How many outputs scikit-learn fits; None is all of them.
 SAMPLED: dict[str, int | None] = {
     "yeast": None, "birds": None, "genbase": None, "enron": 20, "yahoo-arts": 8,
@@ -145,13 +144,13 @@ def growth(folder: Path) -> None:
     """Time against rows and against outputs, on parts of mediamill."""
     X, Y = loaded(folder, "mediamill")
     fit(X[:5000], Y[:5000])  # what is compiled or loaded the first time
-    head("rows (101 outputs)", "s", "ms a row")
+    head("rows (101 outputs)", "s", "ms per row")
     for n in (5000, 10000, 20000, 40000):
         seconds = timed(fit, X[:n], Y[:n])
         table((str(n), f"{seconds:.2f}", f"{1000 * seconds / n:.3f}"))
     print()
     common = np.argsort(-Y.sum(axis=0), kind="stable")
-    head("outputs (43907 rows, the commonest)", "s", "s an output")
+    head("outputs (43907 rows, the commonest)", "s", "s per output")
     for d in (12, 25, 50, 100):
         seconds = timed(fit, X, Y[:, common[:d]])
         table((str(d), f"{seconds:.2f}", f"{seconds / d:.3f}"))
@@ -180,18 +179,18 @@ def nearest(folder: Path, rate: float) -> None:
 
 def scoring(folder: Path) -> None:
     """New rows, one by one and all at once: every second row is fitted, the others are scored."""
-    head("scoring", "score", "a row at a time, ms (median)", "all rows at once, ms", "µs a row", "GB/s of inputs")
-    for name, score in product(("yeast", "mediamill"), SCORES):
+    head("scoring", "rule", "row by row, ms (median)", "all rows at once, ms", "µs per row", "GB/s of inputs")
+    for name, rule in product(("yeast", "mediamill"), RULES):
         files = sorted((folder / name).glob("*.arff*"))
         data = amiss.read(*files, outputs=folder / name / f"{name}.xml")
         X, Y = np.asarray(data.X.values), np.asarray(data.Y.values)
-        detector: Any = amiss.MCODE(score=score, strengths=(1.0,), crossfit=False).fit(X[1::2], Y[1::2])
+        detector: Any = amiss.MCODE(rule=rule, strengths=(1.0,), crossfit=False).fit(X[1::2], Y[1::2])
         scored, X, Y = detector.decision_function, X[::2], Y[::2]
         scored(X[:1], Y[:1])
         singles = [timed(scored, X[i : i + 1], Y[i : i + 1]) for i in range(100)]
         batch = timed(scored, X, Y)
         table((
-            name, score, f"{1000 * np.median(singles):.2f}", f"{1000 * batch:.0f}", f"{1e6 * batch / len(X):.2f}",
+            name, rule, f"{1000 * np.median(singles):.2f}", f"{1000 * batch:.0f}", f"{1e6 * batch / len(X):.2f}",
             f"{(X.nbytes + Y.nbytes) / batch / 1e9:.2f}",
         ))  # fmt: skip
 

@@ -20,10 +20,10 @@ from amiss.encoding.encoder import fit_encoder
 from amiss.encoding.scalings import SCALINGS
 from amiss.models.conditional import Fit
 from amiss.models.folds import stratified_folds
-from amiss.models.logistic.blocks import SharedRows
 from amiss.models.logistic.fit import fit_logistic
-from amiss.models.parents import visible_outputs
-from amiss.settings import STRENGTHS
+from amiss.models.logistic.local import LocalCurvatures, LocalProblems, LocalRows
+from amiss.models.registry import PARENTS
+from amiss.models.settings import STRENGTHS
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def loaded(folder: Path, name: str) -> tuple[Matrix, Floats]:
 
 def fit(X: Matrix, Y: Floats) -> Fit:
     """The six strengths and five folds of the detector's default."""
-    visible = visible_outputs("others", Y.shape[1], None)
+    visible = PARENTS["others"].visible(Y.shape[1], None)
     everyone = np.ones(Y.shape, dtype=bool)
     return fit_logistic(X, Y, everyone, visible, STRENGTHS, stratified_folds(Y, 5), n_jobs=-1)
 
@@ -66,19 +66,27 @@ def fitted(folder: Path, name: str) -> Fitted:
 def _counted() -> list[float]:
     """A list to which every product with Z adds its number of additions and multiplications."""
     operations: list[float] = []
+    entries: list[int] = []
+    begin = LocalRows.__init__
 
-    def count(method: str, ways: int) -> None:
-        plain = getattr(SharedRows, method)
+    def beginning(self: LocalRows, Z: Matrix, *rest: Any) -> None:
+        entries[:] = [Z.nnz if sparse.issparse(Z) else Z.size]
+        begin(self, Z, *rest)
 
-        def counting(self: SharedRows, parameters: Floats, *rest: Any) -> Any:
-            entries = self.Z.nnz if self.is_sparse else self.Z.size
-            operations.append(2.0 * ways * entries * parameters.shape[1])
-            return plain(self, parameters, *rest)
+    def count(owner: type, method: str, coef: int, ways: int) -> None:
+        plain = getattr(owner, method)
 
-        setattr(SharedRows, method, counting)
+        def counting(self: Any, *arguments: Any) -> Any:
+            operations.append(2.0 * ways * entries[0] * arguments[coef].shape[1])
+            return plain(self, *arguments)
 
-    count("there", 1)
-    count("there_and_back", 2)
+        setattr(owner, method, counting)
+
+    LocalRows.__init__ = beginning  # type: ignore[method-assign]
+    count(LocalRows, "margins", 0, 1)
+    count(LocalProblems, "evaluate", 0, 2)
+    count(LocalProblems, "hold_out", 1, 1)
+    count(LocalCurvatures, "hessian_product", 0, 2)
     return operations
 
 

@@ -25,12 +25,11 @@ from amiss.decisions.thresholds import rounded_share
 from amiss.encoding.identifiers import identifier_columns
 from amiss.evaluation.inject import inject
 from amiss.evaluation.metrics import atpar, tpar
-from amiss.models.fitting import FitResult, FittedModels, fit_models
+from amiss.evaluation.one_fit import OneFit
+from amiss.models.fitting import FittedModels
 from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.registry import RULES
 from amiss.scoring.rules import ScoringRule
-from amiss.scoring.settings import ScoringSettings
-from amiss.scoring.training import ScoredFit, neighborhood_of, score_training_rows
 from amiss.settings import Settings
 
 DIMENSIONALITIES = (0.025, 0.05, 0.1, 0.2)
@@ -173,36 +172,17 @@ class _Trial:
         self.settings, self.others = settings, others
         self.flippable = np.ones(len(seen), dtype=bool)
         if settings.scoring.exclude is not None:
-            first = self._scored(self._fit(self.outputs), RULES["prod"], None)
+            first = OneFit(settings, self.inputs, self.outputs).scored(rule=RULES["prod"])
             self.flippable = ~first.quality.excluded
 
     def rankings(self, ratio: float, share: float, rng: np.random.Generator) -> tuple[list[Floats], Mask]:
         """Scores of the rows by each rule of the package and by the others, from one fit; who was flipped."""
         values = np.array(self.outputs.values)
         values[:, self.flippable], flipped = inject(values[:, self.flippable], ratio, share, rng)
-        result = self._fit(replace(self.outputs, values=values))
-        usual = self._scoring(USUAL)
-        near = neighborhood_of(result.models, usual, self.settings.n_jobs, verbose=False)
-        found = [self._scored(result, rule, near).rows.scores for rule in RULES.values()]
-        return [*found, *(ranker(result.models, near) for ranker in self.others.values())], flipped
-
-    def _fit(self, outputs: Table) -> FitResult:
-        settings = self.settings
-        return fit_models(self.inputs, outputs, settings.models, seed=settings.seed, n_jobs=settings.n_jobs)
-
-    def _scoring(self, rule: ScoringRule) -> ScoringSettings:
-        return self.settings.with_rule(rule).scoring
-
-    def _scored(self, result: FitResult, rule: ScoringRule, near: Neighborhood | None) -> ScoredFit:
-        scoring = self._scoring(rule)
-        return score_training_rows(
-            result.models,
-            result.log_odds(scoring.out_of_fold_share),
-            self.outputs.names,
-            scoring,
-            near if scoring.uses_neighbors else None,
-            n_jobs=self.settings.n_jobs,
-        )
+        fit = OneFit(self.settings, self.inputs, replace(self.outputs, values=values))
+        found = [fit.scored(rule=rule).rows.scores for rule in RULES.values()]
+        rankers = self.others.values()
+        return [*found, *(ranker(fit.result.models, fit.neighborhood) for ranker in rankers)], flipped
 
 
 def _distinct_flips(dimensionalities: Sequence[float], n_outputs: int) -> dict[int, float]:

@@ -23,12 +23,9 @@ from amiss.detector import MCODE
 from amiss.encoding.joint import joint
 from amiss.errors import MissingDependencyError, quoted
 from amiss.evaluation.baselines import lof_of_fit
-from amiss.models.fitting import FitResult, fit_models
+from amiss.evaluation.one_fit import OneFit
 from amiss.paper.table2 import PAPER_METHODS
-from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.registry import RULES
-from amiss.scoring.rows import ScoredRows
-from amiss.scoring.training import neighborhood_of, score_training_rows
 from amiss.settings import Settings
 
 OURS = "amiss"
@@ -67,26 +64,6 @@ def settings_of(name: str, **parameters: Any) -> Settings:
     return Settings.of(**method(name, **parameters).get_params(deep=False))
 
 
-class Fitted:
-    """The models of one kind of settings on a table, and its scores by several rules."""
-
-    def __init__(self, table: tuple[Table, Table], settings: Settings) -> None:
-        self.outputs, self.settings = table[1].names, settings
-        self.result: FitResult = fit_models(*table, settings.models, seed=settings.seed, n_jobs=settings.n_jobs)
-
-    @cached_property
-    def neighborhood(self) -> Neighborhood | None:
-        settings = self.settings.with_rule(RULES["lrw"]).scoring
-        return neighborhood_of(self.result.models, settings, self.settings.n_jobs, verbose=False)
-
-    def scored(self, rule: str, share: float) -> ScoredRows:
-        """The rows by a rule, with this share of models that did not see a row."""
-        scoring = self.settings.with_rule(RULES[rule]).scoring
-        near = self.neighborhood if scoring.uses_neighbors else None
-        log_odds = self.result.log_odds(share)
-        return score_training_rows(self.result.models, log_odds, self.outputs, scoring, near, n_jobs=-1).rows
-
-
 class Contaminated:
     """A table with flips, and what several methods ask of it."""
 
@@ -95,28 +72,27 @@ class Contaminated:
         self.table, self.Y = (inputs, outputs), Y
 
     @cached_property
-    def by_our_default(self) -> Fitted:
-        return Fitted(self.table, Settings.of())
+    def by_our_default(self) -> OneFit:
+        return OneFit(Settings.of(), *self.table)
 
     @cached_property
-    def by_the_paper(self) -> Fitted:
-        return Fitted(self.table, settings_of("M-LRW"))
+    def by_the_paper(self) -> OneFit:
+        return OneFit(settings_of("M-LRW"), *self.table)
 
     @cached_property
-    def by_inputs_alone(self) -> Fitted:
+    def by_inputs_alone(self) -> OneFit:
         """Of models that see the inputs only."""
-        return Fitted(self.table, settings_of("I-PROD"))
+        return OneFit(settings_of("I-PROD"), *self.table)
 
     def default_scores(self) -> Floats:
-        settings = self.by_our_default.settings.scoring
-        return self.by_our_default.scored(settings.chosen_rule.name, settings.out_of_fold_share).scores
+        return self.by_our_default.scored().rows.scores
 
     def paper_scores(self, rule: str) -> Floats:
-        return self.by_the_paper.scored(rule, 0.0).scores
+        return self.by_the_paper.scored(rule=RULES[rule]).rows.scores
 
     def held_out_probabilities(self) -> Floats:
         """P(y = 1 | x) by models that see the inputs only and did not see the row."""
-        rho = self.by_inputs_alone.scored("prod", 1.0).probabilities
+        rho = self.by_inputs_alone.scored(out_of_fold_share=1.0).rows.probabilities
         return np.where(self.Y == 1, rho, 1 - rho)
 
 
@@ -160,7 +136,7 @@ def _isolation_forest(table: Contaminated) -> Floats:
 
 _SCORERS: dict[str, Callable[[Contaminated], Floats]] = {
     "LOF": _lof,
-    "I-PROD": lambda table: table.by_inputs_alone.scored("prod", 0.0).scores,
+    "I-PROD": lambda table: table.by_inputs_alone.scored().rows.scores,
     "M-PROD": lambda table: table.paper_scores("prod"),
     "M-RW": lambda table: table.paper_scores("rw"),
     "M-LRW": lambda table: table.paper_scores("lrw"),
