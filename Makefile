@@ -2,10 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-COVERING := $(addprefix tests/test_,read_arff.py read_binary.py read_corners.py read_delimited.py read_select.py \
-	store.py new_rows.py decide.py calibration.py weights_and_scores.py flip.py dataset.py degenerate.py explain.py \
-	files.py ranks.py)
-
 .PHONY: demo test lint browser proofs coverage mutants clean
 
 demo: $(VENV)/.core  ## set up, then find the falsified tags of the bundled digits
@@ -26,14 +22,16 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-proofs: $(VENV)/.dev  ## hours: a million mutated files a format, a thousand kills, a hundred seeds of odd tables
+proofs: $(VENV)/.dev  ## hours: a million mutated files per format, a thousand kills, a hundred seeds of odd tables
 	$(BIN)/pytest -m long -rP tests
 
-coverage: $(VENV)/.dev  ## of the readers, of scoring and of model files, branches included
-	$(BIN)/coverage run -m pytest -q $(COVERING)
+coverage: $(VENV)/.dev browser  ## the tests, and how much of the package they cover, processes they start included
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2 --dist loadfile
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-mutants: $(VENV)/.python  ## is every change to weights, scores, decisions and evaluation noticed? (mutmut wants pytest 8)
+mutants: $(VENV)/.python  ## is every change to weights, rules, decisions and evaluation noticed? (mutmut wants pytest 8)
 	$(PYTHON) -m venv $(VENV)/mutants
 	$(VENV)/mutants/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' 'pytest<9' 'mutmut>=3.8'
 	$(VENV)/mutants/bin/python -m mutmut run --max-children 2
@@ -53,4 +51,4 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.python
 	@touch $@ $(VENV)/.core
 
 clean:
-	rm -rf $(VENV) demo mutants .coverage
+	rm -rf $(VENV) demo mutants .coverage .coverage.*

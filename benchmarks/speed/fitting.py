@@ -82,7 +82,7 @@ def _counted() -> list[float]:
 
         setattr(owner, method, counting)
 
-    LocalRows.__init__ = beginning  # type: ignore[method-assign]
+    LocalRows.__init__ = beginning  # type: ignore[method-assign, assignment]
     count(LocalRows, "margins", 0, 1)
     count(LocalProblems, "evaluate", 0, 2)
     count(LocalProblems, "hold_out", 1, 1)

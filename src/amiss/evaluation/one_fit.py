@@ -39,7 +39,7 @@ class OneFit:
         return neighborhood_of(self.result.models, local, self.settings.n_jobs, verbose=False)
 
     def scored(self, **changes: Any) -> ScoredFit:
-        """The rows, with ``changes`` to the settings of scoring: another rule, weighting, share or ``n_neighbors=0``."""
+        """The rows, with ``changes`` to the settings of scoring: another rule, weighting or share, say."""
         scoring: ScoringSettings = replace(self.settings.scoring, **changes)
         return score_training_rows(
             self.result.models,
