@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+
 .PHONY: demo test lint browser proofs coverage mutants clean
 
 demo: $(VENV)/.core  ## set up, then find the falsified tags of the bundled digits
@@ -11,7 +12,8 @@ demo: $(VENV)/.core  ## set up, then find the falsified tags of the bundled digi
 	@echo "To go on with your own file: . $(VENV)/bin/activate, then amiss find --help"
 
 test: $(VENV)/.dev browser  ## set up, then run the tests
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(if $(COVERAGE),$(BIN)/coverage erase && $(BIN)/coverage run -m,$(BIN)/python -m) pytest -n 2 --dist loadfile
+	$(if $(COVERAGE),$(BIN)/coverage combine --quiet && $(BIN)/coverage report --skip-covered)
 
 browser: $(VENV)/.dev  ## the tests look at the report in a real browser
 	@BIN=$(BIN) sh tests/support/install_browser.sh
@@ -25,11 +27,8 @@ lint: $(VENV)/.dev
 proofs: $(VENV)/.dev  ## hours: a million mutated files per format, a thousand kills, a hundred seeds of odd tables
 	$(BIN)/pytest -m long -rP tests
 
-coverage: $(VENV)/.dev browser  ## the tests, and how much of the package they cover, processes they start included
-	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --dist loadfile
-	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report
+coverage:  ## the tests, and how much of the package they cover, processes they start included
+	$(MAKE) test COVERAGE=1
 
 mutants: $(VENV)/.python  ## is every change to weights, rules, decisions and evaluation noticed? (mutmut wants pytest 8)
 	$(PYTHON) -m venv $(VENV)/mutants

@@ -59,8 +59,9 @@ def too_long(text):
             body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
             if node.end_lineno - body[0].lineno >= MOST_BODY_LINES:
                 yield node.name
-        if isinstance(node, ast.ClassDef) and node.name not in WIDE:
-            if sum(isinstance(each, ast.FunctionDef) for each in node.body) > MOST_METHODS:
+        if isinstance(node, ast.ClassDef):
+            n_methods = sum(isinstance(each, ast.FunctionDef) for each in node.body)
+            if n_methods > MOST_METHODS and node.name not in WIDE:
                 yield node.name
 
 
