@@ -44,10 +44,10 @@ def in_sentence(text: str, longest: int = 80) -> str:
     >>> in_sentence("age"), in_sentence("\u05d0") == "\u2068\u05d0\u2069"
     ('age', True)
     """
-    return isolated(printable(text, longest))
+    return _isolated(printable(text, longest))
 
 
-def isolated(text: str) -> str:
+def _isolated(text: str) -> str:
     """Text between Unicode's isolation marks if it runs from right to left, otherwise the text itself."""
     backward = any(bidirectional(letter) in ("R", "AL", "AN") for letter in text)
     return f"\u2068{text}\u2069" if backward else text

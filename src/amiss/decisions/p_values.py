@@ -21,7 +21,7 @@ from amiss.arrays import Floats, Mask
 
 
 def p_values(found: Floats, usual: Floats) -> Floats:
-    """How often ``usual`` scores, sorted rising, are as high as each one found; itself counts among them.
+    """How often ``usual`` scores, sorted ascending, are as high as each one found, which counts itself.
 
     >>> p_values(np.array([0.5, 3.0, 9.0]), np.array([1.0, 2.0, 3.0]))
     array([1.  , 0.5 , 0.25])

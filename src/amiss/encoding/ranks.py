@@ -24,7 +24,7 @@ Places = npt.NDArray[np.int64]
 class Ranks:
     """The knots of the columns of a matrix, column after column; a column without knots is not ranked."""
 
-    at: Floats  # (n_knots,), the values, rising within a column
+    at: Floats  # (n_knots,), the values, ascending within a column
     rank: Floats  # (n_knots,), the rank of each
     counts: Places  # (n_columns,), how many knots each column has
 

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from amiss.data.table import MISSING
 from amiss.explanations.explained_output import MOST_TERMS, ExplainedOutput, Term
-from amiss.wording import isolated, joined, percent, printable
+from amiss.wording import in_sentence, joined, percent, printable
 
 TELLING = 0.1  # a column that is named adds at least this share of the largest
 MOST_REASONS = 4
@@ -103,8 +103,8 @@ class Explanation:
                 f"Each of its outputs has the value that is expected; most is added by {_valued(largest)}, "
                 f"which has a chance of {percent(largest.probability)}."
             ]
-        told = [_claim(first), *self._change(first), *self._why(first), *self._alike(first)]
-        return [*told, *_companions(first, others)]
+        about_first = [_claim(first), *self._change(first), *self._why(first), *self._alike(first)]
+        return [*about_first, *_companions(first, others)]
 
     def _would_fall(self, output: ExplainedOutput) -> bool:
         return output.score_if_changed is not None and output.score_if_changed < self.score
@@ -113,12 +113,12 @@ class Explanation:
         after = output.score_if_changed
         if after is None:
             return []
-        told = f"With {1 - output.observed} instead, the score would be {after:.2g}"
+        then = f"With {1 - output.observed} instead, the score would be {after:.2g}"
         if after > WORTH_IT * self.score:
-            return [f"{told}: changing this output alone would help little."]
+            return [f"{then}: changing this output alone would help little."]
         if not self.flagged:
-            return [f"{told}."]
-        return [f"{told}, and the row {'still' if after > self.threshold else 'not'} flagged."]
+            return [f"{then}."]
+        return [f"{then}, and the row would {'still' if after > self.threshold else 'not'} be flagged."]
 
     def _why(self, output: ExplainedOutput) -> list[str]:
         """The columns that speak most for the value that was expected."""
@@ -127,13 +127,13 @@ class Explanation:
         sign = 1 if output.fitting == 1 else -1
         terms = [term for term in output.grounds.largest(50) if sign * term.log_odds > 0]
         telling = [term for term in terms if abs(term.log_odds) >= TELLING * abs(terms[0].log_odds)]
-        told = [self.with_value(term) for term in telling[:MOST_REASONS]]
+        named = [self.with_value(term) for term in telling[:MOST_REASONS]]
         usual = sign * output.grounds.average
         if usual > 0 and usual >= max((abs(term.log_odds) for term in telling), default=0.0):
             chance = percent(float(expit(-usual)))
-            told.insert(0, f"in the average row the model gives a {output.observed} a chance of {chance}")
-        reasons = "reason" if len(told) == 1 else "reasons"
-        return [f"The main {reasons} to expect {output.fitting}: {joined(told)}."] if told else []
+            named.insert(0, f"in the average row the model gives a {output.observed} a chance of {chance}")
+        reasons = "reason" if len(named) == 1 else "reasons"
+        return [f"The main {reasons} to expect {output.fitting}: {joined(named)}."] if named else []
 
     def _alike(self, output: ExplainedOutput) -> list[str]:
         known, alike = output.neighbors_known, output.neighbors_alike
@@ -147,8 +147,8 @@ class Explanation:
         """A column's name and what stands in it in this row, as far as that is known."""
         value = self.value_of(term)
         if value is None or value == MISSING:
-            return _named(term.name) + (f" ({MISSING})" if value else "")
-        return f"{_named(term.name)} = {isolated(printable(value))}"
+            return in_sentence(term.name) + (f" ({MISSING})" if value else "")
+        return f"{in_sentence(term.name)} = {in_sentence(value, 32)}"
 
     def value_of(self, term: Term) -> str | None:
         """What stands in a column in this row; None where it is not known."""
@@ -163,16 +163,12 @@ class Explanation:
         return f"<div><p>{escape(str(self))}</p>{table}</div>"
 
 
-def _named(name: str) -> str:
-    return isolated(printable(name, LONGEST_NAME))
-
-
 def _valued(output: ExplainedOutput) -> str:
-    return f"{_named(output.output)} = {output.observed}"
+    return f"{in_sentence(output.output)} = {output.observed}"
 
 
 def _claim(output: ExplainedOutput) -> str:
-    name, makes = _named(output.output), f"it makes {percent(output.share_of_score)} of the score"
+    name, makes = in_sentence(output.output), f"it makes {percent(output.share_of_score)} of the score"
     if output.direction is None:
         return (
             f"{name} is {output.observed}, in itself the likelier value ({percent(output.probability)}), "
@@ -189,13 +185,13 @@ def _companions(first: ExplainedOutput, others: Sequence[ExplainedOutput]) -> li
     surprising = [output for output in others if output.direction is not None]
     explained = [output for output in surprising if (output.probability_if_first_changed or 0) >= 0.5]
     alone = [output for output in surprising if output not in explained]
-    told = []
+    sentences = []
     if explained:
         chances = joined([_with_chance(output) for output in explained])
-        told.append(f"Unexpected only as long as {_valued(first)}: {chances}.")
+        sentences.append(f"Unexpected only as long as {_valued(first)}: {chances}.")
     if alone:
-        told.append(f"Also unexpected: {joined([_with_chance(output) for output in alone])}.")
-    return told
+        sentences.append(f"Also unexpected: {joined([_with_chance(output) for output in alone])}.")
+    return sentences
 
 
 def _with_chance(output: ExplainedOutput) -> str:

@@ -32,7 +32,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class ClassifierModel:
-    """One fitted classifier an output, and the outputs each may see."""
+    """One fitted classifier per output, and the outputs each may see."""
 
     classifiers: list[Any]
     visible: Mask

@@ -37,7 +37,7 @@ def overview(fitted: FittedDetector) -> list[str]:
     n_rows, n_outputs = fitted.training_rows.contributions.shape
     n_flagged = int(fitted.decision.flagged.sum())
     names = count(len(fitted.columns.inputs), "input"), count(n_outputs, "output")
-    told = [
+    lines = [
         f"{count(n_rows, 'row')} with {names[0]} and {names[1]} were checked: does each output match the "
         "inputs and the other outputs?",
         f"{count(n_flagged, 'row')} ({percent(n_flagged / n_rows)}) {'is' if n_flagged == 1 else 'are'} flagged "
@@ -45,8 +45,8 @@ def overview(fitted: FittedDetector) -> list[str]:
     ]
     left_out = int(fitted.quality.excluded.sum())
     if left_out:
-        told.append(f"{count(left_out, 'output')} {'was' if left_out == 1 else 'were'} left out of the score.")
-    return [*told, expected_precision(fitted), *remarks(fitted)]
+        lines.append(f"{count(left_out, 'output')} {'was' if left_out == 1 else 'were'} left out of the score.")
+    return [*lines, expected_precision(fitted), *remarks(fitted)]
 
 
 def expected_precision(fitted: FittedDetector) -> str:

@@ -53,7 +53,7 @@ class Job:
             ) from error
 
     def keep(self, results: dict[str, Result]) -> None:
-        """Add to the file, which is written whole or not at all."""
+        """Add to the file, which is written atomically."""
         content = {
             "dataset": self.dataset,
             "percent": self.percent,
@@ -118,7 +118,7 @@ def run(data: Path, todo: Sequence[Job], methods: Sequence[str], stages: Stages)
 
 
 def _size(data: Path, dataset: str) -> int:
-    """Megabytes of a dataset, by which the time left is judged."""
+    """Megabytes of a dataset, by which the time left is estimated."""
     return 1 + sum(file.stat().st_size for file in files(data, dataset)[0]) // 2**20
 
 

@@ -37,7 +37,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def write(path: Path, description: dict[str, Any], arrays: Arrays, check: Callable[[Path], object]) -> None:
-    """Write a model file, whole or not at all; it takes its name once ``check`` has read it back."""
+    """Write a model file atomically: it takes its name once ``check`` has read it back."""
     from safetensors.numpy import save
 
     if is_special(path):
@@ -86,8 +86,8 @@ def opened(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
 
 def _same(one: os.stat_result, other: os.stat_result) -> bool:
     """Whether it is still the file that was checked."""
-    told = ("st_dev", "st_ino", "st_size", "st_mtime_ns")
-    return all(getattr(one, each) == getattr(other, each) for each in told)
+    fields = ("st_dev", "st_ino", "st_size", "st_mtime_ns")
+    return all(getattr(one, each) == getattr(other, each) for each in fields)
 
 
 def refuse(path: Path) -> NoReturn:

@@ -1,7 +1,7 @@
 """New rows scored, and rows of the fit recognised among them.
 
 The models have seen the rows of the fit and would find them usual. So a row that is the same as one of them
-(told by its fingerprint) is not taken for new: it keeps the score that it had in the fit.
+(recognised by its fingerprint) does not count as new: it keeps the score that it had in the fit.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def payload(material: Material) -> dict[str, Any]:
 
 
 def shortened(name: str, number: int) -> str:
-    """A name as the page writes it; one that is cut also has its number, to be told from its like."""
+    """A name as the page writes it; one that is cut also has its number, so that it stays unique."""
     clean = printable(name, len(name) + 1)
     return clean if len(clean) <= LONGEST_NAME else f"{clean[:LONGEST_NAME]}… (no. {number + 1})"
 
@@ -127,12 +127,13 @@ def _listed(material: Material, rows: Rows, first: Rows) -> dict[str, Any]:
 
 def _details(material: Material, rows: Rows) -> tuple[list[dict[str, Any]], list[int]]:
     """What is said of each row, and the inputs that it names, which are meant by their place there."""
-    teller = _Teller(material)
-    told = [teller.told(explanation) for explanation in material.fitted.explainer.training_rows(rows.tolist())]
-    return told, list(teller.used)
+    writer = _DetailWriter(material)
+    explanations = material.fitted.explainer.training_rows(rows.tolist())
+    details = [writer.details(explanation) for explanation in explanations]
+    return details, list(writer.used)
 
 
-class _Teller:
+class _DetailWriter:
     """Turns explanations into little lists."""
 
     def __init__(self, material: Material) -> None:
@@ -144,7 +145,7 @@ class _Teller:
         self.used: dict[int, int] = {}  # input -> its place among the inputs named
         self._usual: dict[tuple[int, int, int], list[Any]] = {}
 
-    def told(self, explanation: Explanation) -> dict[str, Any]:
+    def details(self, explanation: Explanation) -> dict[str, Any]:
         assert explanation.row is not None
         ids = self.material.ids
         explanation = replace(

@@ -5,7 +5,7 @@
 the logarithm of a likelihood ratio (but for a constant): the odds are 1 to d that an output was
 flipped, for each of the d outputs (left out of the score or not) by itself. Where it was, the value
 that stands there has a chance of 1 - rho. Where it was not, its chance is what the model gives it,
-rho, plus the mean error 1/w_i(n) of that output thereabouts, which is there whatever the model
+rho, plus the mean error 1/w_i(n) of that output near the row, which is there whatever the model
 believes. So no output adds more than its reliability warrants, a single sure flip counts fully, and
 several unsure ones add up.
 """
