@@ -15,12 +15,12 @@ import numpy as np
 from amiss.arrays import Floats, Mask
 from amiss.data.columns import Columns
 from amiss.data.table import Table
-from amiss.decisions.calibration import FEWEST_ROWS, Calibration, HeldOutRows, hold_out_folds
+from amiss.decisions.calibration import FEWEST_ROWS, Calibration, FitAndScore, HeldOutRows, hold_out_folds
 from amiss.decisions.decision import BatchDecider, Decision, decide_training
 from amiss.decisions.draws import drawn_scores
 from amiss.decisions.settings import BatchRequest
 from amiss.decisions.thresholds import threshold_for_new
-from amiss.encoding.encoded_rows import EncodedRows
+from amiss.encoding.encoded_rows import EncodedRows, fingerprints_by_fit
 from amiss.errors import DataError
 from amiss.evaluation.choice import RuleChoice, choose_rule
 from amiss.explanations.explainer import Explainer
@@ -153,13 +153,15 @@ class FittedDetector:
 
     def calibrated(self, inputs: Table, outputs: Table) -> FittedDetector:
         """The same, knowing how high rows score that the fit has not seen: the rows of the fit, or others."""
-        rows, known = self.encode(inputs, outputs), self.models.rows
-        if known is not None and np.array_equal(np.sort(rows.fingerprints), known.fingerprints):
-            refit, included = self._refit(), self.scorer.included
-            held_out = hold_out_folds(inputs, outputs, rows.fingerprints, included, refit, self.settings.verbose)
+        known, models = self.models.rows, self.models
+        fingerprints = fingerprints_by_fit(models.encoder, inputs, outputs, models.seed)
+        if known is not None and np.array_equal(np.sort(fingerprints), known.fingerprints):
+            how = self.scorer.included, self._refit(), self.settings.verbose
+            held_out = hold_out_folds(inputs, outputs, fingerprints, *how)
             if np.count_nonzero(held_out.is_new) < FEWEST_ROWS:
                 raise DataError(f"a calibration needs {FEWEST_ROWS} rows that are not copies of others")
         else:
+            rows = self.encode(inputs, outputs)
             held_out, members = HeldOutRows.of(self.score(rows)), self.estimated_members(rows)
             n_new = np.count_nonzero(held_out.is_new)
             if members or n_new < FEWEST_ROWS:
@@ -169,7 +171,7 @@ class FittedDetector:
                 )
         return self._with_calibration(Calibration.of(held_out))
 
-    def _refit(self) -> Any:
+    def _refit(self) -> FitAndScore:
         """A function that fits a detector like this one to some rows and scores others."""
         settings = self.settings.for_refits(np.flatnonzero(self.quality.excluded).tolist())
 

@@ -25,13 +25,18 @@ class EncodedRows:
 
     @classmethod
     def of(cls, encoder: Encoder, inputs: Table, outputs: Table, seed: int) -> EncodedRows:
-        known = encoder.matched(inputs)
-        found = row_fingerprints(known.values, outputs.values, seed)
-        unseen = np.zeros(len(found), dtype=bool)
-        for column in known.levels:  # a category never seen is not a missing one
-            unseen |= np.isnan(known.column(column)) & ~np.isnan(inputs.column(column))
-        fingerprints = np.where(unseen, found ^ UNSEEN_LEVEL, found)
-        return cls(inputs, encoder.transform(known), np.asarray(outputs.values), fingerprints)
+        fingerprints = fingerprints_by_fit(encoder, inputs, outputs, seed)
+        return cls(inputs, encoder.transform(inputs), np.asarray(outputs.values), fingerprints)
 
     def __len__(self) -> int:
         return len(self.Y)
+
+
+def fingerprints_by_fit(encoder: Encoder, inputs: Table, outputs: Table, seed: int) -> Fingerprints:
+    """Fingerprints of rows, with categories numbered as in the fit; a row with an unseen category matches none."""
+    known = encoder.matched(inputs)
+    found = row_fingerprints(known.values, outputs.values, seed)
+    unseen = np.zeros(len(found), dtype=bool)
+    for column in known.levels:  # a category never seen is not a missing one
+        unseen |= np.isnan(known.column(column)) & ~np.isnan(inputs.column(column))
+    return np.where(unseen, found ^ UNSEEN_LEVEL, found)
