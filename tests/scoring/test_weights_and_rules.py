@@ -1,22 +1,23 @@
-"""Weights and scores against plain loops over rows and outputs, in the paper's words."""
+"""Weights and rules against plain loops over rows and outputs, in the paper's words."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from amiss.scoring.registry import RULES, WEIGHTINGS
 from amiss.scoring.rules import contributions, scores
+from amiss.scoring.weightings import SMALLEST_ERROR
 from amiss.scoring.weights import (
     PRIOR_ERRORS,
     PRIOR_ROWS,
-    SMALLEST_ERROR,
     global_weights,
     local_weights,
     mean_errors,
-    steadied_local_weights,
+    smoothed_local_weights,
 )
 
-KINDS = ("error", "sqrt", "brier")
+KINDS = tuple(WEIGHTINGS)
 
 
 def inverted(values, kind):
@@ -41,7 +42,7 @@ def errors():
 def test_global_weights(errors, kind):
     found, observed = errors
     expected = [inverted(found[observed[:, i], i], kind) for i in range(4)]
-    np.testing.assert_allclose(global_weights(found, observed, kind), expected, rtol=1e-12)
+    np.testing.assert_allclose(global_weights(found, observed, WEIGHTINGS[kind]), expected, rtol=1e-12)
     np.testing.assert_allclose(
         mean_errors(found, observed), [found[observed[:, i], i].mean() for i in range(4)], rtol=1e-12
     )
@@ -49,8 +50,8 @@ def test_global_weights(errors, kind):
 
 def test_the_papers_weights_are_the_default(errors):
     near = np.array([[6, 7], [8, 9]])
-    np.testing.assert_array_equal(global_weights(*errors), global_weights(*errors, "error"))
-    np.testing.assert_array_equal(local_weights(*errors, near), local_weights(*errors, near, "error"))
+    np.testing.assert_array_equal(global_weights(*errors), global_weights(*errors, WEIGHTINGS["error"]))
+    np.testing.assert_array_equal(local_weights(*errors, near), local_weights(*errors, near, WEIGHTINGS["error"]))
 
 
 def test_an_output_nobody_has_seen_has_the_largest_weight():
@@ -72,7 +73,7 @@ def test_local_weights(errors, kind, n_asked):
         for i in range(4):
             seen = [n for n in some if observed[n, i]] or np.flatnonzero(observed[:, i])
             expected[row, i] = inverted(found[seen, i], kind)
-    np.testing.assert_allclose(local_weights(found, observed, near, kind), expected, rtol=1e-12)
+    np.testing.assert_allclose(local_weights(found, observed, near, WEIGHTINGS[kind]), expected, rtol=1e-12)
 
 
 def test_complete_rows_need_no_counting(errors):
@@ -85,12 +86,12 @@ def test_complete_rows_need_no_counting(errors):
 def test_without_neighbors_the_weights_are_those_of_all_rows(errors):
     nobody = np.empty((2, 0), dtype=np.intp)
     for kind in KINDS:
-        expected = np.tile(global_weights(*errors, kind), (2, 1))
-        np.testing.assert_allclose(local_weights(*errors, nobody, kind), expected, rtol=1e-12)
+        expected = np.tile(global_weights(*errors, WEIGHTINGS[kind]), (2, 1))
+        np.testing.assert_allclose(local_weights(*errors, nobody, WEIGHTINGS[kind]), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_asked", [2, 12])
-def test_steadied_weights(errors, n_asked):
+def test_smoothed_weights(errors, n_asked):
     found, observed = errors
     means = mean_errors(found, observed)
     near = np.array([np.random.default_rng(row).choice(12, 4, replace=False) for row in range(n_asked)])
@@ -100,12 +101,12 @@ def test_steadied_weights(errors, n_asked):
             seen = [found[n, i] for n in some if observed[n, i]]
             total = sum(seen) + PRIOR_ROWS * means[i] + PRIOR_ERRORS
             expected[row, i] = (len(seen) + PRIOR_ROWS + PRIOR_ERRORS) / total
-    np.testing.assert_allclose(steadied_local_weights(found, observed, near, means), expected, rtol=1e-12)
+    np.testing.assert_allclose(smoothed_local_weights(found, observed, near, means), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("score", ["flip", "lrw", "rw", "prod"])
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("local", [True, False])
-def test_contributions(score, local):
+def test_contributions(rule, local):
     rng = np.random.default_rng(1)
     rho, observed = rng.uniform(0.01, 1, (8, 5)), rng.random((8, 5)) < 0.7
     observed[2] = False
@@ -117,19 +118,19 @@ def test_contributions(score, local):
         for i in present:
             weight = weights[n, i] if local else weights[i]
             part = -weight * np.log(rho[n, i])
-            if score == "flip":
+            if rule == "flip":
                 part = np.log(1 + (1 - rho[n, i]) / (5 * (rho[n, i] + 1 / weight)))
             expected[n, i] = part * 4 / len(present)
-    parts = contributions(np.log(rho), weights, observed, included, score)
+    parts = contributions(RULES[rule], np.log(rho), weights, observed, included)
     np.testing.assert_allclose(parts, expected, rtol=1e-10, atol=1e-15)
     np.testing.assert_allclose(scores(parts), expected.sum(axis=1), rtol=1e-10)
     assert scores(parts)[2] == 0  # nothing of it is known
 
 
-def test_lrw_is_the_default_score_and_no_part_is_minus_zero():
+def test_no_contribution_is_minus_zero():
     log_rho = np.log([[1.0, 0.5]])
     seen, both = np.ones((1, 2), dtype=bool), np.ones(2, dtype=bool)
-    parts = contributions(log_rho, np.array([2.0, 2.0]), seen, both)
+    parts = contributions(RULES["lrw"], log_rho, np.array([2.0, 2.0]), seen, both)
     np.testing.assert_allclose(parts, [[0, -2 * np.log(0.5)]])
-    for score in ("flip", "prod"):
-        assert not np.signbit(contributions(log_rho, np.ones(2), seen, both, score)).any()
+    for rule in RULES.values():
+        assert not np.signbit(contributions(rule, log_rho, np.ones(2), seen, both)).any()
