@@ -8,10 +8,11 @@ import pytest
 from support.tables import fitted, make_table
 
 from amiss import MCODE, DataError
-from amiss.data.convert import as_table
 from amiss.data.fingerprints import row_fingerprints
-from amiss.decisions.calibration import FOLDS, Calibration, ErrorLevels, held_out
-from amiss.decisions.thresholds import discoveries
+from amiss.data.validation import as_inputs, as_outputs
+from amiss.decisions.calibration import FOLDS, Calibration, HeldOutRows, hold_out_folds
+from amiss.decisions.p_values import discoveries
+from amiss.scoring.error_rates import ErrorRates
 
 
 def one_world(n_rows, seed, n_outputs=5):
@@ -22,21 +23,45 @@ def one_world(n_rows, seed, n_outputs=5):
     return X, (rng.random((n_rows, n_outputs)) < 1 / (1 + np.exp(-3 * X @ slopes))).astype(float)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"score": "rw"}, {"fdr": 0.1}, {"exclude": [1]}, {"exclude": 0.2}])
+@pytest.mark.parametrize("parameters", [{}, {"rule": "rw"}, {"fdr": 0.1}, {"exclude": [1]}, {"exclude": 0.2}])
 def test_each_row_is_scored_by_a_fit_without_its_fold(parameters):
     X, Y = make_table(100)
     Y[5, 2] = np.nan
     detector = fitted(X, Y, **parameters)
-    content = row_fingerprints(X, Y, 0)
-    parts, probability, new = held_out(detector, as_table(X, "x"), as_table(Y, "y"), content)
-    assert new.all()
-    mine = np.argsort(content, kind="stable")[1::FOLDS]
-    rest = np.setdiff1d(np.arange(100), mine)
     left_out = np.flatnonzero(detector.output_quality_.excluded).tolist()
-    other = fitted(X[rest], Y[rest], **{**parameters, "exclude": left_out or None})
-    batch = other.score_batch(X[mine], Y[mine])
-    np.testing.assert_array_equal(parts[mine], batch.contributions)
-    np.testing.assert_array_equal(probability[mine], batch.probability)
+    order = np.argsort(row_fingerprints(X, Y, 0), kind="stable")
+    contributions, probabilities = np.empty(Y.shape), np.empty(Y.shape)
+    for fold in range(FOLDS):
+        mine = order[fold::FOLDS]
+        rest = np.setdiff1d(np.arange(100), mine)
+        other = fitted(X[rest], Y[rest], **{**parameters, "exclude": left_out or None})
+        batch = other.score_batch(X[mine], Y[mine])
+        contributions[mine], probabilities[mine] = batch.contributions, batch.probabilities
+    observed, included, new = ~np.isnan(Y), ~detector.output_quality_.excluded, np.ones(100, dtype=bool)
+    expected = Calibration.of(HeldOutRows(contributions, probabilities, observed, included, new))
+    found = detector.calibrate(X, Y).calibration_
+    np.testing.assert_array_equal(found.scores, expected.scores)
+    np.testing.assert_array_equal(found.contributions, expected.contributions)
+    np.testing.assert_array_equal(found.errors.mean, expected.errors.mean)
+
+
+def test_a_fold_is_never_among_the_rows_that_it_is_scored_by():
+    """Whatever fits and scores: it gets each row once to score, by a fit to all rows of the other folds."""
+    X, Y = make_table(53)
+    X[:, 0] = np.arange(53)
+    one = fitted(X, Y)
+    asked = []
+
+    def fit_and_score(inside, outside):
+        asked.append(tuple({int(row) for row in part[0].values[:, 0]} for part in (inside, outside)))
+        return one.score_batch(*outside).rows
+
+    content = row_fingerprints(X, Y, 0)
+    held_out = hold_out_folds(as_inputs(X), as_outputs(Y), content, np.ones(4, dtype=bool), fit_and_score)
+    assert len(asked) == FOLDS and set().union(*(outside for _, outside in asked)) == set(range(53))
+    assert all(inside | outside == set(range(53)) and not inside & outside for inside, outside in asked)
+    assert not held_out.is_new.any()  # this one has seen them all
+    np.testing.assert_array_equal(held_out.contributions, one.contributions_)
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -150,7 +175,7 @@ def test_p_values_of_outputs():
     new_Y[5, 2] = np.nan
     detector = fitted(X, Y, exclude=[4]).calibrate(X, Y)
     batch = detector.score_batch(new_X, new_Y)
-    found, usual = batch.output_p_values, detector.calibration_.parts
+    found, usual = batch.output_p_values, detector.calibration_.contributions
     assert np.isnan(found[5, 2]) and np.isnan(found[:, 4]).all() and np.isnan(found).sum() == 41
     for row, output in ((0, 0), (7, 1), (39, 3)):
         known = usual[:, output][~np.isnan(usual[:, output])]
@@ -160,14 +185,14 @@ def test_p_values_of_outputs():
     assert fitted(X, Y).score_batch(new_X, new_Y).output_p_values is None
 
 
-def test_error_levels_leave_out_what_is_missing():
+def test_error_rates_leave_out_what_is_missing():
     errors = np.array([[0.1, 0.5], [0.3, 9.0], [0.8, 9.0]])
     observed = np.array([[True, True], [True, False], [False, False]])
-    levels = ErrorLevels.of(errors, observed)
-    np.testing.assert_allclose(levels.mean, [0.2, 0.5])
-    np.testing.assert_allclose(levels.deviation, [0.1, 0.0])
-    assert levels.count.tolist() == [2, 1]
-    nothing = ErrorLevels.of(errors, np.zeros_like(observed))
+    rates = ErrorRates.of(errors, observed)
+    np.testing.assert_allclose(rates.mean, [0.2, 0.5])
+    np.testing.assert_allclose(rates.deviation, [0.1, 0.0])
+    assert rates.count.tolist() == [2, 1]
+    nothing = ErrorRates.of(errors, np.zeros_like(observed))
     assert nothing.mean.tolist() == [0, 0] and nothing.count.tolist() == [0, 0]
 
 
@@ -175,13 +200,16 @@ def test_a_calibration_is_sorted():
     rng = np.random.default_rng(0)
     parts, observed = rng.random((30, 3)), rng.random((30, 3)) < 0.8
     parts[~observed] = 0
-    calibration = Calibration.of(parts, parts, observed, np.array([True, True, False]))
+    new = np.arange(30) != 7  # row 7 is a copy of one that was seen
+    calibration = Calibration.of(HeldOutRows(parts, parts, observed, np.array([True, True, False]), new))
+    assert len(calibration) == 29
+    np.testing.assert_allclose(calibration.scores, np.sort(parts[new].sum(axis=1)))
     assert (np.diff(calibration.scores) >= 0).all()
-    assert np.isnan(calibration.parts[:, 2]).all()
-    assert np.isnan(calibration.parts[:, 0]).sum() == (~observed[:, 0]).sum()
-    new = calibration.p_values(np.array([-1.0, 99.0]))
-    assert new.tolist() == [1.0, 1 / 31]
-    assert discoveries(new, 0.1).tolist() == [False, True]
+    assert np.isnan(calibration.contributions[:, 2]).all()
+    assert np.isnan(calibration.contributions[:, 0]).sum() == (~observed[new, 0]).sum()
+    p = calibration.p_values(np.array([-1.0, 99.0]))
+    assert p.tolist() == [1.0, 1 / 30]
+    assert discoveries(p, 0.1).tolist() == [False, True]
 
 
 def test_drift_is_measured_against_rows_held_out():
