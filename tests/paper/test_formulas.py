@@ -13,14 +13,16 @@ from support.tables import make_table
 import amiss
 from amiss.encoding.joint import joint
 from amiss.evaluation import atpar, inject
+from amiss.scoring.registry import RULES, WEIGHTINGS
 from amiss.scoring.rules import contributions, scores
 from amiss.scoring.weights import global_weights, local_weights
 
-PAPER = {"crossfit": False, "scaling": "none", "weighting": "error", "parent_penalty": 1.0}
+METHODS = {"prod": "M-PROD", "rw": "M-RW", "lrw": "M-LRW"}
 
 
-def fitted(score, X, Y, **changes):
-    return amiss.MCODE(rule=score, n_neighbors=20, **{**PAPER, **changes}).fit(X, Y)
+def fitted(rule, X, Y, **changes):
+    """The paper's method, with inputs as they are."""
+    return amiss.paper.method(METHODS[rule], n_neighbors=20, scaling="none", **changes).fit(X, Y)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -30,8 +32,8 @@ def fitted(score, X, Y, **changes):
 def test_every_quantity_is_the_papers(form, space, seed):
     X, Y = make_table(150, seed=seed)
     models = {name: fitted(name, form(X), form(Y), neighbor_space=space) for name in ("prod", "rw", "lrw")}
-    coef, intercept = models["prod"]._model.coef, models["prod"]._model.intercept
-    rho = paper.rho(X, Y, coef, intercept)
+    linear = models["prod"].fitted_.models.model
+    rho = paper.rho(X, Y, linear.coef, linear.intercept)
     points = np.hstack([X, Y]) if space == "joint" else X
     weights = {"prod": 1, "rw": paper.global_weights(rho), "lrw": paper.local_weights(rho, points, 20)}
     for name, model in models.items():
@@ -47,18 +49,22 @@ def test_square_roots_and_brier_scores_are_what_they_say():
     near = np.array([rng.choice(50, 7, replace=False) for _ in range(50)])
     plain = global_weights(errors, seen)
     np.testing.assert_allclose(plain, paper.global_weights(1 - errors))
-    np.testing.assert_allclose(global_weights(errors, seen, "sqrt"), np.sqrt(plain))
-    np.testing.assert_allclose(global_weights(errors, seen, "brier"), 1 / (errors**2).mean(axis=0))
-    np.testing.assert_allclose(local_weights(errors, seen, near, "brier"), 1 / (errors[near] ** 2).mean(axis=1))
-    np.testing.assert_allclose(local_weights(errors, seen, near, "sqrt"), 1 / np.sqrt(errors[near].mean(axis=1)))
+    np.testing.assert_allclose(global_weights(errors, seen, WEIGHTINGS["sqrt"]), np.sqrt(plain))
+    np.testing.assert_allclose(global_weights(errors, seen, WEIGHTINGS["brier"]), 1 / (errors**2).mean(axis=0))
+    np.testing.assert_allclose(
+        local_weights(errors, seen, near, WEIGHTINGS["brier"]), 1 / (errors[near] ** 2).mean(axis=1)
+    )
+    np.testing.assert_allclose(
+        local_weights(errors, seen, near, WEIGHTINGS["sqrt"]), 1 / np.sqrt(errors[near].mean(axis=1))
+    )
 
 
 def test_a_weight_is_finite_where_there_is_no_error():
     errors, seen = np.zeros((10, 2)), np.ones((10, 2), dtype=bool)
     near = np.arange(10)[:, None]
-    for kind in ("error", "sqrt", "brier"):
-        assert np.isfinite(global_weights(errors, seen, kind)).all()
-        assert np.isfinite(local_weights(errors, seen, near, kind)).all()
+    for weighting in WEIGHTINGS.values():
+        assert np.isfinite(global_weights(errors, seen, weighting)).all()
+        assert np.isfinite(local_weights(errors, seen, near, weighting)).all()
 
 
 def test_missing_outputs_are_left_out_of_the_means():
@@ -75,10 +81,10 @@ def test_missing_outputs_are_left_out_of_the_means():
 def test_a_row_with_missing_outputs_is_scaled_to_compare_with_complete_ones():
     log_rho = np.log([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, 0.01, 0.01], [0.1, 0.1, 0.1, 0.1]])
     seen = np.array([[True] * 4, [True, True, False, False], [False] * 4])
-    parts = contributions(log_rho, np.ones(4), seen, np.ones(4, dtype=bool))
+    parts = contributions(RULES["prod"], log_rho, np.ones(4), seen, np.ones(4, dtype=bool))
     np.testing.assert_allclose(scores(parts), [4 * np.log(2), 4 * np.log(2), 0])
     some = np.array([True, False, True, True])
-    parts = contributions(log_rho, np.ones(4), seen, some)
+    parts = contributions(RULES["prod"], log_rho, np.ones(4), seen, some)
     np.testing.assert_allclose(scores(parts), [3 * np.log(2), 3 * np.log(2), 0])
     assert (parts[:, 1] == 0).all()
 
@@ -86,7 +92,8 @@ def test_a_row_with_missing_outputs_is_scaled_to_compare_with_complete_ones():
 def test_the_order_of_the_columns_of_z_is_inputs_then_outputs():
     X, Y = make_table(60)
     model = fitted("prod", X, Y)
-    log_odds = joint(X, Y) @ model._model.coef + model._model.intercept
+    linear = model.fitted_.models.model
+    log_odds = joint(X, Y) @ linear.coef + linear.intercept
     np.testing.assert_allclose(model.rho_, 1 / (1 + np.exp(-(2 * Y - 1) * log_odds)), atol=1e-12)
 
 
@@ -97,7 +104,8 @@ def test_yeast_reaches_the_papers_figures(paper_data):
     for repeat in range(10):
         Y, is_outlier = inject(np.asarray(data.Y), ratio=0.01, dimensionality=0.10, random_state=repeat)
         for name, values in found.items():
-            values.append(atpar(amiss.MCODE(rule=name, **PAPER).fit(data.X, Y).decision_scores_, is_outlier))
+            method = amiss.paper.method(METHODS[name], scaling="none")
+            values.append(atpar(method.fit(data.X, Y).decision_scores_, is_outlier))
     assert np.mean(found["prod"]) >= 0.45
     assert np.mean(found["rw"]) >= 0.64
     assert np.mean(found["lrw"]) >= 0.63
