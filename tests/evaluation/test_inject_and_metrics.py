@@ -11,7 +11,7 @@ from support.tables import make_table
 
 from amiss import MCODE
 from amiss.evaluation import atpar, inject, tpar, tpar_curve
-from amiss.evaluation.baselines import lof, lof_of
+from amiss.evaluation.baselines import lof, lof_of_fit
 
 shapes = st.tuples(st.integers(1, 300), st.integers(1, 40))
 
@@ -96,6 +96,7 @@ def test_lof_is_scikit_learns_and_shares_the_detectors_search():
     ours = lof(X, Y, n_neighbors=20, scaling="none")
     np.testing.assert_allclose(ours, -twin.negative_outlier_factor_, rtol=1e-9)
     detector = MCODE(n_neighbors=20, scaling="none").fit(X, Y)
-    np.testing.assert_allclose(lof_of(detector), ours, rtol=1e-9)
+    models, neighborhood = detector.fitted_.models, detector.fitted_.scorer.local.neighborhood
+    np.testing.assert_allclose(lof_of_fit(models, neighborhood), ours, rtol=1e-9)
     with pytest.raises(ValueError, match="finds no neighbours"):
-        lof_of(MCODE(rule="rw").fit(X, Y))
+        lof_of_fit(models, None)
