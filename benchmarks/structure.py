@@ -72,6 +72,13 @@ class Source:
     def n_lines(self) -> int:
         return self.text.count("\n")
 
+    @property
+    def n_statements(self) -> int:
+        """Statements that do something: neither imports nor docstrings."""
+        passive = (ast.Import, ast.ImportFrom)
+        statements = [node for node in ast.walk(self.tree) if isinstance(node, ast.stmt)]
+        return sum(not isinstance(node, passive) and not is_text(node) for node in statements)
+
     def functions(self) -> Iterator[Size]:
         """Lines of the body of each function, without its docstring."""
         for node in ast.walk(self.tree):
@@ -107,6 +114,11 @@ class Source:
 
 def is_name(node: ast.expr, *names: str) -> bool:
     return isinstance(node, ast.Name) and node.id in names
+
+
+def is_text(node: ast.stmt) -> bool:
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def is_private(name: str) -> bool:
@@ -178,6 +190,7 @@ class Tree:
         left_out = bool(self.contract.get("exclude_type_checking_imports", False))
         return {
             "lines": f"{sum(source.n_lines for source in sources):,}",
+            "statements, without imports and docstrings": f"{sum(source.n_statements for source in sources):,}",
             "files": len(sources),
             "files at the top": sum("/" not in source.name for source in sources),
             "longest file, lines": longest,
