@@ -1,6 +1,6 @@
 """No silent wrong score: whatever the table, scores are finite or an error says what is wrong.
 
-The long run (``pytest -m long tests/test_degenerate.py``) has a hundred seeds a family instead of two.
+The long run (``pytest -m long tests/properties/test_degenerate.py``) has a hundred seeds a family instead of two.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ FAMILIES = [
     many_columns,
     one_row,
 ]
-PARAMETERS = [{}, {"score": "lrw", "weighting": "error", "crossfit": False}, {"score": "rw", "scaling": "block"}]
+PARAMETERS = [{}, {"rule": "lrw", "weighting": "error", "crossfit": False}, {"rule": "rw", "scaling": "block"}]
 
 
 def outcome(X, Y, **parameters):

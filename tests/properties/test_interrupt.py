@@ -19,10 +19,10 @@ PROGRAM = textwrap.dedent(
     """
     import sys
     import numpy as np
-    from amiss.models.logistic import blocks as rows
+    from amiss.models.logistic.blocks import DenseBlocks
     from amiss.detector import MCODE
 
-    walks, plain = 0, rows.SharedRows.there_and_back
+    walks, plain = 0, DenseBlocks.products
 
     def counted(self, *arguments):
         global walks
@@ -31,7 +31,7 @@ PROGRAM = textwrap.dedent(
             print("working", flush=True)
         return plain(self, *arguments)
 
-    rows.SharedRows.there_and_back = counted
+    DenseBlocks.products = counted
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20000, 150))
     Y = (X[:, :60] + rng.normal(size=(20000, 60)) > 0).astype(float)

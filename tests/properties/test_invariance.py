@@ -12,8 +12,8 @@ from amiss import MCODE
 SAME = 1e-6
 KINDS = [
     {},
-    {"score": "lrw", "weighting": "error"},
-    {"score": "prod", "parents": "chain", "scaling": "block"},
+    {"rule": "lrw", "weighting": "error"},
+    {"rule": "prod", "parents": "chain", "scaling": "block"},
     {"fdr": 0.2, "neighbor_space": "inputs"},
 ]
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import hashlib
 import json
 import pathlib
 import random
@@ -25,8 +24,8 @@ from scipy import sparse
 
 import amiss
 from amiss.errors import DataError
-from amiss.persistence.container import DIGEST, UNSIGNED
 from support import cpu_time, fuzz_readers, mutations
+from support.model_files import signed
 
 FORBIDDEN = (
     *("exec", "compile", "import", "os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen"),
@@ -68,7 +67,7 @@ def tables() -> list[tuple[object, np.ndarray, dict[str, object]]]:
     return [
         (X, Y, few),
         (words, gaps, {**few, "fdr": 0.2}),
-        (thin, Y, {**few, "score": "lrw", "crossfit": False}),
+        (thin, Y, {**few, "rule": "lrw", "crossfit": False}),
         (X, Y, {**few, "n_neighbors": 0}),
     ]
 
@@ -90,16 +89,6 @@ def models(folder: pathlib.Path) -> list[tuple[bytes, object, np.ndarray]]:
         detector.save(folder / "m.amiss", rows=parameters["n_neighbors"] != 0)
         found.append(((folder / "m.amiss").read_bytes(), *some_new(X, Y)))
     return found
-
-
-def signed(content: bytes) -> bytes:
-    """The file with a right checksum, if it has a place for one."""
-    place = DIGEST.search(content)
-    if place is None:
-        return content
-    bare = content[: place.start(1)] + UNSIGNED.encode() + content[place.end(1) :]
-    digest = hashlib.sha256(bare).hexdigest().encode()
-    return content[: place.start(1)] + digest + content[place.end(1) :]
 
 
 def restructured(content: bytes, rng: random.Random) -> bytes:
