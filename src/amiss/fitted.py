@@ -201,9 +201,10 @@ class FittedDetector:
 
     def was_fitted_to(self, inputs: Table, outputs: Table) -> bool:
         """Whether these are the rows of the fit, in their order; of the inputs some rows are looked at."""
-        rows, given = self.models.training_rows, np.asarray(outputs.values)
+        given = np.asarray(outputs.values)
         if not np.array_equal(given, self.training_rows.Y, equal_nan=True):
             return False
+        rows = self.models.training_rows
         some = np.unique(np.linspace(0, len(given) - 1, 200).astype(np.intp))
         ours = rows.design[rows.place[some]]
         apart = abs(self.models.encoder.transform(inputs.take(some)) - ours)

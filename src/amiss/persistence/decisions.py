@@ -46,9 +46,11 @@ def unpack_decision(fields: Fields, settings: DecisionSettings, scores: Floats |
 
 def _unpack_flags(fields: Fields, scores: Floats, threshold: float) -> Mask:
     """Who was flagged; another processor's logarithms may put a row at the threshold on its other side."""
-    above = scores > threshold
-    if fields.value("flagged", str) == BY_THRESHOLD:
+    above, said = scores > threshold, fields.value("flagged", str)
+    if said == BY_THRESHOLD:
         return above
+    if said != STORED:
+        raise InvalidField("flagged")
     stored = fields.mask("rows.flagged", len(scores))
     apart = np.abs(scores - threshold) > 1e-9 * max(abs(threshold), SMALLEST)
     if (stored != above)[apart].any():

@@ -13,6 +13,7 @@ KEYS = {
     *("format", "sha256", "amiss", "parameters", "rule", "inputs", "outputs", "named", "label_lists", "frame"),
     *("reading", "rows", "levels", "indicated", "sparse", "calibrated", "choice", "threshold", "flagged"),
 }
+KEYS_OF_1 = KEYS - {"rule", "calibrated", "flagged"} | {"score"}
 
 
 def migrated(description: dict[str, Any], file: Any) -> Fields:
@@ -29,10 +30,12 @@ def from_1_to_2(fields: Fields) -> Fields:
     """Format 2 names things as the package does now, and says what format 1 left to be seen.
 
     The rule was called score, its share "half" is 0.5; flags, which the very first files did not hold, are those
-    above the threshold; ``reading`` once listed categories that nobody needed.
+    above the threshold; ``reading`` was at first left empty, and once listed categories that nobody needed.
     """
     old = dict(fields.description)
     parameters = dict(fields.value("parameters", dict))
+    if not set(old) <= KEYS_OF_1 or "rule" in parameters:
+        raise InvalidField("keys")
     if "score" in parameters:
         parameters["rule"] = parameters.pop("score")
     if parameters.get("crossfit") == "half":
@@ -40,7 +43,7 @@ def from_1_to_2(fields: Fields) -> Fields:
     choice = old.get("choice")
     if choice is not None:
         choice = {"rules" if name == "scores" else name: value for name, value in dict(choice).items()}
-    reading = {"drop": [], **fields.value("reading", dict)}
+    reading = {"id": None, "drop": [], **fields.value("reading", dict)}
     reading.pop("categorical", None)
     rows = fields.value("rows", bool)
     renamed = {

@@ -37,6 +37,7 @@ from amiss.persistence.scoring import (
 )
 from amiss.scoring.registry import AUTO, RULES
 from amiss.settings import OF_THE_MACHINE, Settings
+from amiss.version import __version__
 
 NOT_KEPT = (*OF_THE_MACHINE, "base_estimator")
 MOST_STRENGTHS = 1000
@@ -70,7 +71,7 @@ def _pack(fitted: FittedDetector, *, rows: bool) -> Packed:
         _pack_settings(fitted.settings)
         | _pack_columns(fitted.columns)
         | _pack_reading(fitted.reading)
-        | Packed({"rows": rows})
+        | Packed({"amiss": __version__, "rows": rows})
         | pack_models(fitted.models, rows=rows)
         | pack_error_rates(fitted.error_rates)
         | pack_calibration(fitted.calibration, rows=rows)
