@@ -31,7 +31,7 @@ def test_a_file_for_a_model_that_was_fitted_to_arrays(tmp_path, amiss):
     )
     table[table.columns[::-1]].to_csv(tmp_path / "turned.csv", index=False)
     done = amiss("score", "m.amiss", "turned.csv")
-    assert done.code == 0 and "with their score: 60 of 60 rows" in done.out
+    assert done.code == 0 and "All 60 rows were used in the fit" in done.out
     table.rename(columns={"x4": "z"}).to_csv(tmp_path / "other.csv", index=False)
     done = amiss("score", "m.amiss", "other.csv")
     assert done.code == 2 and "other.csv" in done.err

@@ -11,7 +11,6 @@ from amiss.data.validation import as_inputs
 from amiss.encoding.encoder import fit_encoder
 from amiss.encoding.scalings import SCALINGS
 from amiss.errors import DataError
-from amiss.models.parents import visible_outputs
 
 
 def mixed():
@@ -63,14 +62,6 @@ def test_a_column_that_turned_from_text_to_numbers_is_refused():
         encoder.transform(Table(np.ones((1, 3)), ("age", "ward", "dose")))
     with pytest.raises(DataError, match="'dose' held numbers"):
         encoder.transform(Table(np.zeros((1, 3)), ("age", "ward", "dose"), {1: ("a",), 2: ("b",)}))
-
-
-def test_parents_are_what_the_paper_says():
-    others, none = visible_outputs("others", 3, None), visible_outputs("none", 3, None)
-    np.testing.assert_array_equal(others, ~np.eye(3, dtype=bool))
-    assert not none.any()
-    chain = visible_outputs("chain", 3, [2, 0, 1])
-    assert {(j, i) for j, i in zip(*np.nonzero(chain), strict=True)} == {(2, 0), (2, 1), (0, 1)}
 
 
 def test_a_new_column_of_nothing_but_missing_texts_is_no_column_of_numbers():

@@ -19,12 +19,12 @@ from amiss.models.logistic.newton import Effort, Stop, solve
 from amiss.models.logistic.objective import Objective, Start, Terms
 from amiss.models.logistic.preconditioner import approximate
 from amiss.models.logistic.seam import DOUBLE, MIXED, SINGLE
-from amiss.models.parents import visible_outputs
+from amiss.models.registry import PARENTS
 
 
 def setting(X, Y):
     Z = joint(X, Y)
-    return Z, visible_outputs("others", Y.shape[1], None)
+    return Z, PARENTS["others"].visible(Y.shape[1], None)
 
 
 def everywhere(Y):

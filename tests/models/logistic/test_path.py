@@ -18,14 +18,14 @@ from amiss.models.logistic.fit import fit_logistic
 from amiss.models.logistic.local import LocalRows
 from amiss.models.logistic.loss import signs_of
 from amiss.models.logistic.path import choose_strengths
-from amiss.models.parents import visible_outputs
+from amiss.models.registry import PARENTS
 from amiss.settings import STRENGTHS
 
 
 def chosen(X, Y, strengths=STRENGTHS, progress=lambda steps=1: None):
     folds = stratified_folds(Y, 5)
     everyone = np.ones(Y.shape, dtype=bool)
-    visible = visible_outputs("others", Y.shape[1], None)
+    visible = PARENTS["others"].visible(Y.shape[1], None)
     return fit_logistic(X, Y, everyone, visible, strengths, folds, n_jobs=-1, progress=progress), folds
 
 
@@ -93,7 +93,7 @@ def test_folds_without_one_side_of_an_output_still_give_an_answer():
 
 def test_threads_do_not_change_the_choice():
     X, Y = make_table(3000, 12)
-    allowed, folds = visible_outputs("others", 4, None), stratified_folds(Y, 5)
+    allowed, folds = PARENTS["others"].visible(4, None), stratified_folds(Y, 5)
     signs = signs_of(Y, np.ones(Y.shape, bool))
     one, two = (
         choose_strengths(LocalRows(joint(X, Y), signs, folds, jobs), allowed, STRENGTHS) for jobs in (1, 2)

@@ -13,7 +13,7 @@ from scipy import sparse
 from amiss.models.folds import stratified_folds
 from amiss.models.logistic.fit import fit_logistic
 from amiss.models.logistic.local import LocalRows
-from amiss.models.parents import visible_outputs
+from amiss.models.registry import PARENTS
 
 
 def thin_table(n_rows, n_inputs, n_outputs, density=1.0, seed=0):
@@ -32,7 +32,7 @@ def both(monkeypatch, table, cuts, strengths=(0.1, 1.0, 10.0), n_folds=5):
     """The fit in one process, the fit in partitions, and what went to and from the partitions."""
     X, Y, observed = table
     folds = stratified_folds(np.where(observed, Y, np.nan), n_folds) if n_folds else None
-    visible = visible_outputs("others" if Y.shape[1] > 1 else "none", Y.shape[1], None)
+    visible = PARENTS["others" if Y.shape[1] > 1 else "none"].visible(Y.shape[1], None)
     fit = partial(fit_logistic, X, Y, observed, visible, strengths, folds, parent_penalty=4.0, n_jobs=2)
     local, traffic = fit(), []
     monkeypatch.setattr(
