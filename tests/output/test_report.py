@@ -18,7 +18,6 @@ from support.tables import fitted, frame, make_table
 
 from amiss import MCODE, DataError
 from amiss.data.validation import as_inputs
-from amiss.output.report import write_report
 from amiss.output.report.inputs import InputComparison
 from amiss.output.report.measures import Calibration, calibration, histogram, most_connected, suspicions
 from amiss.output.report.page import material, page
@@ -35,15 +34,21 @@ def payload_of(html):
     return json.loads(found, parse_constant=refuse_constant)
 
 
-def page_of(X, Y, **parameters):
-    return page(material(fitted(X, Y, **parameters), X, Y))
+def page_of(detector, X, Y, title="amiss report", **options):
+    """The page that :meth:`MCODE.write_report` writes."""
+    rows = detector.fitted_.columns.align(X, Y)
+    return page(material(detector.fitted_, *rows, **options), title)
+
+
+def fitted_page(X, Y, **parameters):
+    return page_of(fitted(X, Y, **parameters), X, Y)
 
 
 def test_the_list_is_the_ranking(table):
     X, Y = frame(*table)
     detector = fitted(X, Y)
     ids = [f"r{i}" for i in range(240)]
-    data = payload_of(page(material(detector, X, Y, ids, n_details=10)))
+    data = payload_of(page_of(detector, X, Y, ids=ids, n_details=10))
     order = np.argsort(-detector.decision_scores_, kind="stable")
     rows = data["rows"]
     assert rows["row"] == (order + 1).tolist() and rows["id"] == [ids[row] for row in order]
@@ -69,14 +74,14 @@ def test_the_list_is_the_ranking(table):
 def test_histogram_outputs_and_dependence_are_those_of_the_fit(table):
     X, Y = frame(*table)
     detector = fitted(X, Y, contamination=0.1)
-    data = payload_of(page(material(detector, X, Y)))
+    data = payload_of(page_of(detector, X, Y))
     assert sum(data["histogram"]["counts"]) == 240
     np.testing.assert_allclose(data["outputs"]["skill"], detector.output_quality_.skill, rtol=6e-3)
     first = [data["rows"]["output"][place] for place in range(data["n_flagged"])]
     surprising = [i for place, i in enumerate(first) if data["rows"]["probability"][place] < 0.5]
     counted = np.add(data["outputs"]["commissions"], data["outputs"]["omissions"])
     assert counted.tolist() == np.bincount(surprising, minlength=4).tolist() and counted.sum() > 0
-    np.testing.assert_allclose(data["dependence"]["coef"], detector.dependence(), rtol=6e-3)
+    np.testing.assert_allclose(data["dependence"]["coef"], detector.fitted_.dependence(), rtol=6e-3)
     expected, observed, count = data["outputs"]["calibration"][0]
     assert sum(count) == 240 and np.dot(observed, count) == pytest.approx(Y.iloc[:, 0].sum(), rel=0.01)
     assert expected == sorted(expected)
@@ -87,7 +92,7 @@ def test_the_sample_holds_rho_in_hundredths(table):
     Y = Y.copy()
     Y[3:40:5, 2] = np.nan
     detector = fitted(X, Y)
-    sample = payload_of(page(material(detector, X, Y)))["sample"]
+    sample = payload_of(page_of(detector, X, Y))["sample"]
     codes = np.frombuffer(b64decode(sample["rho"]), dtype=np.uint8).reshape(len(sample["row"]), 4)
     rows = np.array(sample["row"]) - 1
     assert sorted(rows) == list(range(240))
@@ -98,33 +103,33 @@ def test_the_sample_holds_rho_in_hundredths(table):
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"score": "prod"}, {"score": "rw"}, {"parents": "none"}, {"exclude": ["tag0"]}, {"score": "auto"},
+    [{"rule": "prod"}, {"rule": "rw"}, {"parents": "none"}, {"exclude": ["tag0"]}, {"rule": "auto"},
      {"base_estimator": RandomForestClassifier(5, random_state=0)}, {"neighbor_space": "inputs"}],
 )  # fmt: skip
 def test_every_kind_of_fit_has_a_report(parameters):
     X, Y = frame(*make_table(90))
-    html = page_of(X, Y, **parameters)
+    html = fitted_page(X, Y, **parameters)
     data = payload_of(html)
     assert len(data["details"]) == 90
     assert (data["dependence"] is None) == ("base_estimator" in parameters or "parents" in parameters)
-    assert ("Expected precision" in html) == (parameters.get("score") == "auto")
+    assert ("Expected precision" in html) == (parameters.get("rule") == "auto")
 
 
 def test_one_output_missing_cells_and_rows_that_are_all_alike():
     X, Y = make_table(60, n_outputs=1)
-    assert payload_of(page_of(X, Y))["dependence"] is None
-    data = payload_of(page_of(np.ones((20, 2)), np.tile([0.0, 1.0], (20, 1))))
+    assert payload_of(fitted_page(X, Y))["dependence"] is None
+    data = payload_of(fitted_page(np.ones((20, 2)), np.tile([0.0, 1.0], (20, 1))))
     assert sum(data["histogram"]["counts"]) == 20
     table = pd.DataFrame({"a": X[:, 0], "ward": ["eyes", "skin", None] * 20, "empty": np.nan})
     gone = np.where(np.arange(60) % 3 == 0, np.nan, Y[:, 0])
-    data = payload_of(page_of(table, np.column_stack([Y, gone])))
+    data = payload_of(fitted_page(table, np.column_stack([Y, gone])))
     assert {column[1] for detail in data["details"] for column in detail["inputs"]} >= {"missing", "eyes"}
 
 
 def test_hostile_names_stay_data():
     X, Y = make_table(80, 15, 15)
     detector = fitted(X := pd.DataFrame(X, columns=NAMES[:15]), Y := pd.DataFrame(Y, columns=NAMES[15:]))
-    html = page(material(detector, X, Y, ids=[NAMES[i % 30] for i in range(80)]), title=NAMES[0])
+    html = page_of(detector, X, Y, title=NAMES[0], ids=[NAMES[i % 30] for i in range(80)])
     assert html.count("<script") == 2 == html.count("</script>")
     assert "\u2028" not in html and "\u202e" not in html
     data = payload_of(html)
@@ -141,7 +146,7 @@ def test_ten_thousand_rows_of_a_hundred_outputs_stay_below_two_megabytes(tmp_pat
     detector = MCODE(strengths=(10.0,), crossfit=False).fit(inputs, pd.DataFrame(Y, columns=names))
     ids = [f"identifier-{i:07d}" for i in range(10_000)]
     path = tmp_path / "report.html"
-    write_report(path, detector, inputs, pd.DataFrame(Y, columns=names), ids=ids)
+    detector.write_report(path, inputs, pd.DataFrame(Y, columns=names), ids=ids)
     assert path.stat().st_size < 2_000_000
     data = payload_of(path.read_text("utf-8"))
     assert len(data["rows"]["row"]) == 10_000 and len(data["details"]) == 200
@@ -156,14 +161,14 @@ def test_what_a_report_cannot_be_made_from_is_refused(table, tmp_path):
         ({"pictures": np.zeros((240, 2))}, "rows x height x width"),
     ):
         with pytest.raises(DataError, match=message):
-            write_report(tmp_path / "r.html", detector, X, Y, **arguments)
+            detector.write_report(tmp_path / "r.html", X, Y, **arguments)
     with pytest.raises(DataError, match="X has 10 rows and the fit had 240"):
-        write_report(tmp_path / "r.html", detector, X[:10], Y[:10])
+        detector.write_report(tmp_path / "r.html", X[:10], Y[:10])
     for other in ((X[::-1], Y[::-1]), (X[::-1], Y), (X, 1 - Y)):
         with pytest.raises(DataError, match="these are not the rows the detector was fitted to"):
-            write_report(tmp_path / "r.html", detector, *other)
+            detector.write_report(tmp_path / "r.html", *other)
     with pytest.raises(ValueError, match="not fitted"):
-        write_report(tmp_path / "r.html", MCODE(), X, Y)
+        MCODE().write_report(tmp_path / "r.html", X, Y)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -255,7 +260,7 @@ def test_sparse_inputs_and_more_details_than_the_list_is_long(monkeypatch):
     monkeypatch.setattr("amiss.output.report.payload.LISTED_ROWS", 10)
     X, Y = make_table(60, 30, 3)
     X = sparse.csr_array(np.where(X > 1.5, X, 0.0))
-    data = payload_of(page(material(fitted(X, Y), X, Y, n_details=25)))
+    data = payload_of(page_of(fitted(X, Y), X, Y, n_details=25))
     assert len(data["rows"]["row"]) == 25 == len(data["details"])
     assert all(detail["inputs"] for detail in data["details"])
 
@@ -263,6 +268,6 @@ def test_sparse_inputs_and_more_details_than_the_list_is_long(monkeypatch):
 def test_a_row_without_outputs_has_no_suspect():
     X, Y = make_table(60)
     Y[7] = np.nan
-    data = payload_of(page_of(X, Y))
+    data = payload_of(fitted_page(X, Y))
     place = data["rows"]["row"].index(8)
     assert data["rows"]["output"][place] is None and data["rows"]["observed"][place] is None

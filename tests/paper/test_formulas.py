@@ -81,12 +81,12 @@ def test_missing_outputs_are_left_out_of_the_means():
 def test_a_row_with_missing_outputs_is_scaled_to_compare_with_complete_ones():
     log_rho = np.log([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, 0.01, 0.01], [0.1, 0.1, 0.1, 0.1]])
     seen = np.array([[True] * 4, [True, True, False, False], [False] * 4])
-    parts = contributions(RULES["prod"], log_rho, np.ones(4), seen, np.ones(4, dtype=bool))
-    np.testing.assert_allclose(scores(parts), [4 * np.log(2), 4 * np.log(2), 0])
+    added = contributions(RULES["prod"], log_rho, np.ones(4), seen, np.ones(4, dtype=bool))
+    np.testing.assert_allclose(scores(added), [4 * np.log(2), 4 * np.log(2), 0])
     some = np.array([True, False, True, True])
-    parts = contributions(RULES["prod"], log_rho, np.ones(4), seen, some)
-    np.testing.assert_allclose(scores(parts), [3 * np.log(2), 3 * np.log(2), 0])
-    assert (parts[:, 1] == 0).all()
+    added = contributions(RULES["prod"], log_rho, np.ones(4), seen, some)
+    np.testing.assert_allclose(scores(added), [3 * np.log(2), 3 * np.log(2), 0])
+    assert (added[:, 1] == 0).all()
 
 
 def test_the_order_of_the_columns_of_z_is_inputs_then_outputs():

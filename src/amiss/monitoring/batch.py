@@ -148,7 +148,8 @@ class ScoredBatch:
         if n_seen:
             unjudged = " A false-discovery level judges new rows only." if self.decision.unjudged else ""
             used = f"{_some(n_seen, n_rows, 'was', 'were')} used in the fit"
-            remarks.append(f"{used}, so there are no p-values for them.{unjudged}")
+            without = "it has no p-value" if n_seen == 1 else "they have no p-values"
+            remarks.append(f"{used}, so {without}.{unjudged}")
         return remarks
 
 
