@@ -77,7 +77,7 @@ def test_hard_cases_have_finite_scores_in_every_scaling(case, scaling):
 
 @given(
     st.integers(1, 12), st.integers(1, 4), st.integers(1, 4), st.integers(0, 10_000),
-    st.sampled_from([1e-200, 1.0, 1e200]), st.floats(0, 0.6), st.sampled_from(["half", True, False]),
+    st.sampled_from([1e-200, 1.0, 1e200]), st.floats(0, 0.6), st.sampled_from([0.5, True, False]),
 )  # fmt: skip
 @settings(max_examples=40, deadline=None)
 def test_no_table_however_odd_has_a_score_that_is_not_finite(n, m, d, seed, scale, holes, crossfit):
@@ -120,7 +120,7 @@ def test_messages_hold_no_cells():
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"parents": "all"}, {"score": "sum"}, {"crossfit": "no"}, {"crossfit": 2}, {"scaling": "robust"},
+        {"parents": "all"}, {"rule": "sum"}, {"crossfit": "no"}, {"crossfit": "half"}, {"crossfit": 2}, {"scaling": "robust"},
         {"neighbor_space": "outputs"}, {"weighting": "mean"}, {"contamination": 0}, {"contamination": 0.7},
         {"contamination": "some"}, {"fdr": 0}, {"fdr": 1}, {"fdr": "low"},
         {"parent_penalty": 0}, {"cv": 1}, {"cv": 2.5}, {"exclude": 1}, {"order": [3, 2, 1, 0]},
@@ -138,7 +138,7 @@ def test_bad_parameters_are_refused_at_fit(parameters):
 
 
 @pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("crossfit", ["half", False])
+@pytest.mark.parametrize("crossfit", [0.5, False])
 def test_row_order_changes_nothing(score, crossfit):
     X, Y = make_table()
     X = np.round(X)  # many ties and copies
@@ -227,7 +227,7 @@ def test_a_chain_follows_its_order_by_name_or_number():
     by_name = fitted(X, Y, parents="chain", order=["tag3", "tag0", "tag2", "tag1"], crossfit=False)
     by_number = fitted(X, Y, parents="chain", order=[3, 0, 2, 1], crossfit=False)
     np.testing.assert_array_equal(by_name.decision_scores_, by_number.decision_scores_)
-    between = by_name._model.coef[5:]
+    between = by_name.fitted_.models.model.coef[5:]
     assert (between[:, 3] == 0).all()
     assert np.count_nonzero(between[:, 1]) == 3
 

@@ -8,7 +8,12 @@ What cannot apply is listed with its reason, and a check that is listed but pass
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.estimator_checks import parametrize_with_checks
+import pytest
+from sklearn.utils.estimator_checks import (
+    check_estimator_sparse_array,
+    check_estimator_sparse_matrix,
+    parametrize_with_checks,
+)
 from sklearn.utils.validation import check_is_fitted
 
 import amiss
@@ -29,18 +34,23 @@ class BinarisedMCODE(amiss.MCODE):
     def predict(self, X, y=None):
         return super().predict(X, self._zeros(X))
 
+    def predict_proba(self, X, y=None):
+        return super().predict_proba(X, self._zeros(X))
+
+    def score(self, X, y=None):
+        return super().score(X, self._zeros(X))
+
     def _zeros(self, X):
         check_is_fitted(self)
         rows = X.shape[0] if hasattr(X, "shape") else len(X)
         return np.zeros((rows, len(self.output_names_)))
 
 
-SCORE_IS_A_PARAMETER = "`score` names the kind of score here (a parameter), so there is no score method"
+TAKEN_FOR_A_CLASSIFIER = "who has predict_proba is taken for a classifier, and asked for a classifier's tags"
 
 NOT_APPLICABLE = {
-    "check_fit_score_takes_y": SCORE_IS_A_PARAMETER,
-    "check_n_features_in_after_fitting": SCORE_IS_A_PARAMETER,
-    "check_pipeline_consistency": SCORE_IS_A_PARAMETER,
+    "check_estimator_sparse_array": TAKEN_FOR_A_CLASSIFIER,
+    "check_estimator_sparse_matrix": TAKEN_FOR_A_CLASSIFIER,
 }
 
 
@@ -49,3 +59,16 @@ NOT_APPLICABLE = {
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+class WithoutProbabilities(BinarisedMCODE):
+    """The same for the checks that take it for a classifier otherwise."""
+
+    @property
+    def predict_proba(self):
+        raise AttributeError("predict_proba")
+
+
+@pytest.mark.parametrize("check", [check_estimator_sparse_array, check_estimator_sparse_matrix])
+def test_scikit_learns_checks_of_sparse_inputs(check):
+    check("WithoutProbabilities", WithoutProbabilities(strengths=(1.0,)))

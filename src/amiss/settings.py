@@ -103,6 +103,13 @@ class Settings:
             parameters=MappingProxyType(given),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A read-only view cannot be pickled; what it shows can."""
+        return {**self.__dict__, "parameters": dict(self.parameters)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, parameters=MappingProxyType(state["parameters"]))
+
     def with_rule(self, rule: ScoringRule) -> Settings:
         """The same with a rule that was chosen."""
         return replace(self, scoring=replace(self.scoring, rule=rule))
