@@ -17,6 +17,7 @@ from amiss.threads import workers
 
 PROGRAM = textwrap.dedent(
     """
+    import signal
     import sys
     import numpy as np
     from amiss.models.logistic.blocks import DenseBlocks
@@ -32,6 +33,7 @@ PROGRAM = textwrap.dedent(
         return plain(self, *arguments)
 
     DenseBlocks.products = counted
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the tests may ignore it
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20000, 150))
     Y = (X[:, :60] + rng.normal(size=(20000, 60)) > 0).astype(float)

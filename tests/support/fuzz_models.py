@@ -1,6 +1,6 @@
 """Load mutated model files, in a process of its own with little memory in which nothing may be executed.
 
-    python -m support.fuzz_models --inputs 100000 --seed 1
+    cd tests && python -m support.fuzz_models --inputs 100000 --seed 1
 
 A third of the files have bytes changed; in a third the checksum is made right again, as somebody would who
 means harm; in a third the JSON or the table of arrays is changed, and the checksum made right. A file is loaded,

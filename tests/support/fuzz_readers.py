@@ -1,6 +1,6 @@
 """Feed mutated files to one reader, in a process of its own with little memory.
 
-    python -m support.fuzz_readers csv --inputs 100000 --seed 1
+    cd tests && python -m support.fuzz_readers csv --inputs 100000 --seed 1
 
 Each file is read or refused; a refusal is one line that begins with the file, and names the line where the
 format has lines. Anything else (another exception, a crash, a hang, memory beyond the cap) ends the run with
