@@ -20,18 +20,21 @@ import sys
 import warnings
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 import amiss
 from amiss.errors import DataError
+from amiss.persistence.container import FORMAT
 from support import cpu_time, fuzz_readers, mutations
-from support.model_files import signed
+from support.model_files import description, signed
 
 FORBIDDEN = (
     *("exec", "compile", "import", "os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen"),
     *("pickle.find_class", "ctypes.dlopen", "socket.connect", "os.remove", "os.rename", "shutil.rmtree"),
 )
 CAP = 256 << 20
+SAMPLES = pathlib.Path(__file__).parents[1] / "persistence" / "samples"
 JUNK = [
     None,
     True,
@@ -81,13 +84,25 @@ def some_new(X: object, Y: np.ndarray) -> tuple[object, np.ndarray]:
     return rows, np.vstack([Y[:3], 1 - Y[3:4]])
 
 
-def models(folder: pathlib.Path) -> list[tuple[bytes, object, np.ndarray]]:
+def models(folder: pathlib.Path) -> list[tuple[bytes, object, object]]:
     """Model files, each with rows to score by it."""
     found = []
     for X, Y, parameters in tables():
         detector = amiss.MCODE(**parameters).fit(X, Y).calibrate(X, Y)
         detector.save(folder / "m.amiss", rows=parameters["n_neighbors"] != 0)
         found.append(((folder / "m.amiss").read_bytes(), *some_new(X, Y)))
+    return found + samples()
+
+
+def samples() -> list[tuple[bytes, object, object]]:
+    """Files of older formats, which are migrated when they are loaded."""
+    found = []
+    for path in sorted(SAMPLES.glob("*.amiss")):
+        said = json.loads(path.with_suffix(".json").read_text())
+        if description(path)["format"] < FORMAT:
+            found.append(
+                (path.read_bytes(), pd.DataFrame(said["X"][:4]), pd.DataFrame(said["Y"][:4], dtype=float))
+            )
     return found
 
 
