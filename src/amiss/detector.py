@@ -22,7 +22,7 @@ from amiss.explanations.explanation import Explanation
 from amiss.fitted import FittedDetector, checked_row, explain_new_row, fit_detector
 from amiss.models.settings import STRENGTHS
 from amiss.monitoring.batch import ScoredBatch
-from amiss.output.report import Picture, write_report
+from amiss.output.report import Picture, refuse_other_rows, write_report
 from amiss.persistence import load_fitted, save_fitted
 from amiss.scoring.neighborhood import NeighborSearch, NeighborSpace
 from amiss.settings import Settings
@@ -332,8 +332,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         n_details : how many of the most unusual rows carry an explanation
         """
         fitted = self._fitted()
-        rows = fitted.columns.align(X, Y)
-        write_report(path, fitted, *rows, ids=ids, pictures=pictures, n_details=n_details, title=title)
+        inputs, outputs = fitted.columns.align(X, Y)
+        refuse_other_rows(fitted, inputs, outputs)
+        write_report(path, fitted, inputs, ids=ids, pictures=pictures, n_details=n_details, title=title)
 
     def save(self, path: str | Path, *, rows: bool = True) -> None:
         """Keep the detector in a file (mode 0600) that :func:`amiss.load` reads; nothing in it is ever executed.

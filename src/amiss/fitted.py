@@ -136,7 +136,7 @@ class FittedDetector:
             near_copies = self._near_copies.estimated(rows, new) if len(new) else 0
         return Findings(
             unseen=unseen_values(encoder, rows.inputs),
-            shifts=shifts(encoder, rows.inputs, len(self.training_scores)),
+            shifts=shifts(encoder, rows, len(self.training_scores)),
             drift=drift_of(scored, self.error_rates),
             near_copies=near_copies,
             estimated_members=self.estimated_members(rows),

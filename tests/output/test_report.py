@@ -20,7 +20,7 @@ from amiss import MCODE, DataError
 from amiss.data.validation import as_inputs
 from amiss.output.report.inputs import InputComparison
 from amiss.output.report.measures import Calibration, calibration, histogram, most_connected, suspicions
-from amiss.output.report.page import material, page
+from amiss.output.report.page import material, page, refuse_other_rows
 from amiss.output.report.pictures import BUDGET, data_uri, data_uris
 
 
@@ -36,8 +36,9 @@ def payload_of(html):
 
 def page_of(detector, X, Y, title="amiss report", **options):
     """The page that :meth:`MCODE.write_report` writes."""
-    rows = detector.fitted_.columns.align(X, Y)
-    return page(material(detector.fitted_, *rows, **options), title)
+    inputs, outputs = detector.fitted_.columns.align(X, Y)
+    refuse_other_rows(detector.fitted_, inputs, outputs)
+    return page(material(detector.fitted_, inputs, **options), title)
 
 
 def fitted_page(X, Y, **parameters):

@@ -55,7 +55,8 @@ class ColumnScales:
         columns = log_unit_rows(columns, self.counts)
         if sparse.issparse(columns):
             shares = _divided(columns.data, self.unit[columns.indices])
-            cells = (shares * self.scale[columns.indices], columns.indices, columns.indptr)
+            # Copies, because zeros are eliminated in place.
+            cells = (shares * self.scale[columns.indices], columns.indices.copy(), columns.indptr.copy())
             scaled = sparse.csr_array(cells, shape=columns.shape)
             scaled.eliminate_zeros()
             return clipped(scaled, FURTHEST)

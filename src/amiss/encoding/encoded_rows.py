@@ -16,9 +16,13 @@ UNSEEN_LEVEL = np.uint64(0x9E3779B97F4A7C15)  # turns a fingerprint into one tha
 
 @dataclass(frozen=True)
 class EncodedRows:
-    """Rows with the columns of the fit: as they came, as the models see them, and their fingerprints."""
+    """Rows with the columns of the fit: as they came, as the models see them, and their fingerprints.
+
+    ``expanded`` are the encoded columns before they are scaled to the ``design``.
+    """
 
     inputs: Table
+    expanded: Matrix
     design: Matrix
     Y: Floats
     fingerprints: Fingerprints
@@ -26,7 +30,8 @@ class EncodedRows:
     @classmethod
     def of(cls, encoder: Encoder, inputs: Table, outputs: Table, seed: int) -> EncodedRows:
         fingerprints = fingerprints_by_fit(encoder, inputs, outputs, seed)
-        return cls(inputs, encoder.transform(inputs), np.asarray(outputs.values), fingerprints)
+        expanded = encoder.expanded(inputs)
+        return cls(inputs, expanded, encoder.scaled(expanded), np.asarray(outputs.values), fingerprints)
 
     def __len__(self) -> int:
         return len(self.Y)

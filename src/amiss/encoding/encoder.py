@@ -79,12 +79,16 @@ class Encoder:
 
     def transform(self, table: Table) -> Matrix:
         """The rows of ``table``, whose columns must be those of the fit, as a matrix, ``(n_rows, n_columns)``."""
-        scales = ColumnScales(self.counts, self.unit, self.centre, self.scale, self.ranks)
-        return self.scaling.apply(self.expanded(table), scales)
+        return self.scaled(self.expanded(table))
 
     def expanded(self, table: Table) -> Matrix:
         """The encoded columns of the rows of ``table``, ``(n_rows, n_columns)``, not yet scaled."""
         return expand(self.matched(table), self.means, self.indicated, stored_sparse=self.stored_sparse)
+
+    def scaled(self, expanded: Matrix) -> Matrix:
+        """Expanded rows as the models see them, ``(n_rows, n_columns)``."""
+        scales = ColumnScales(self.counts, self.unit, self.centre, self.scale, self.ranks)
+        return self.scaling.apply(expanded, scales)
 
     def matched(self, table: Table) -> Table:
         """``table`` with its levels numbered as in the fit; a level that the fit did not have becomes missing."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from amiss.arrays import Floats
-from amiss.data.table import Table
+from amiss.encoding.encoded_rows import EncodedRows
 from amiss.encoding.encoder import Encoder
 from amiss.wording import first_few, percent, printable, six_digits
 
@@ -45,11 +45,11 @@ class Shift:
         }
 
 
-def shifts(encoder: Encoder, table: Table, n_fitted: int) -> list[Shift]:
-    """The inputs of ``table`` whose distribution differs from that in the ``n_fitted`` rows of the fit."""
+def shifts(encoder: Encoder, rows: EncodedRows, n_fitted: int) -> list[Shift]:
+    """The inputs whose distribution in ``rows`` differs from that in the ``n_fitted`` rows of the fit."""
     if not encoder.ranks.counts.any():
         return []
-    values = np.asarray(encoder.expanded(table))
+    values = np.asarray(rows.expanded)
     effective = len(values) * n_fitted / (len(values) + n_fitted)
     least = max(LEAST, float(np.sqrt(np.log(2 * encoder.n_columns / CHANCE) / 2 / effective)))
     distance = _distances(encoder, values)
@@ -62,7 +62,7 @@ def shifts(encoder: Encoder, table: Table, n_fitted: int) -> list[Shift]:
         Shift(
             column=encoder.names[source],
             distance=largest[source],
-            missing=float(np.isnan(table.column(source)).mean()),
+            missing=float(np.isnan(rows.inputs.column(source)).mean()),
             usually_missing=float(usually.get(source, 0.0)),
         )
         for source in sorted(largest, key=lambda each: -largest[each])

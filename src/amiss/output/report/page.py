@@ -33,33 +33,39 @@ def write_report(
     path: str | Path,
     fitted: FittedDetector,
     inputs: Table,
-    outputs: Table,
     *,
     ids: Sequence[str] | None = None,
     pictures: Sequence[Picture] | None = None,
     n_details: int = DETAILED_ROWS,
     title: str = "amiss report",
 ) -> None:
-    """Write a report on the rows of a fit, completely or not at all (:meth:`amiss.MCODE.write_report`)."""
-    content = page(material(fitted, inputs, outputs, ids, pictures, n_details), title)
+    """Write a report on the rows of a fit, completely or not at all (:meth:`amiss.MCODE.write_report`).
+
+    ``inputs`` are those of the fit; :func:`refuse_other_rows` checks a table that may be another.
+    """
+    content = page(material(fitted, inputs, ids, pictures, n_details), title)
     with atomic_write(Path(path)) as stream:
         stream.write(content.encode("utf-8", errors="replace"))
 
 
-def material(
-    fitted: FittedDetector,
-    inputs: Table,
-    outputs: Table,
-    ids: Sequence[str] | None = None,
-    pictures: Sequence[Picture] | None = None,
-    n_details: int = DETAILED_ROWS,
-) -> Material:
-    """What a report is made from, checked; inputs and outputs have the columns of the fit."""
+def refuse_other_rows(fitted: FittedDetector, inputs: Table, outputs: Table) -> None:
+    """Refuse a table with the columns of the fit that does not hold its rows in their order."""
     n_rows = len(fitted.training_rows)  # a model that was saved without its rows refuses
     if len(inputs) != n_rows:
         raise DataError(f"X has {len(inputs)} rows and the fit had {n_rows}; give what the detector was fitted to")
     if not fitted.was_fitted_to(inputs, outputs):
         raise DataError("these are not the rows the detector was fitted to, or they are in another order")
+
+
+def material(
+    fitted: FittedDetector,
+    inputs: Table,
+    ids: Sequence[str] | None = None,
+    pictures: Sequence[Picture] | None = None,
+    n_details: int = DETAILED_ROWS,
+) -> Material:
+    """What a report is made from, checked."""
+    n_rows = len(fitted.training_rows)
     if ids is not None and len(ids) != n_rows:
         raise DataError(f"there are {len(ids)} ids for {n_rows} rows")
     if pictures is not None:
