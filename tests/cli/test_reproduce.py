@@ -52,8 +52,8 @@ def test_the_cells_are_those_of_the_methods_by_name(amiss, mulan, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--datasets", "mnist"], "no 'mnist'; there are mediamill"),
-        (["--methods", "magic"], "no 'magic'; there are LOF"),
+        (["--datasets", "mnist"], "there is no 'mnist'; choose from mediamill"),
+        (["--methods", "magic"], "there is no 'magic'; choose from LOF"),
         (["--datasets", "enron"], "put Mulan's enron there"),
     ],
 )

@@ -86,9 +86,9 @@ def _verdict(detector: MCODE, tagged: TaggedDigits) -> str:
     for row, why in zip(falsified, detector.explain_rows(falsified), strict=True):
         named += why.suspects[0].output == tagged.falsified[row]
     return (
-        f"Of the {n_false} most unusual pictures {found} are falsified ones ({found / n_false:.0%}; "
-        f"by chance it would be {n_false / len(tagged.data):.0%}), and in {named} of these {found} "
-        "the tag that amiss explain names first is the falsified one."
+        f"Of the {n_false} most unusual pictures, {found} were falsified ({found / n_false:.0%}; "
+        f"{n_false / len(tagged.data):.0%} by chance). In {named} of these {found}, "
+        "amiss explain names the falsified tag first."
     )
 
 
@@ -100,9 +100,11 @@ def _make_folder_of(report: str) -> None:
 
 
 def _report(detector: MCODE, tagged: TaggedDigits, report: str) -> None:
+    from amiss.output.report import write_report
+
     data = tagged.data
     pictures = [tagged.picture(row) for row in range(len(data))]
-    detector.write_report(report, data.X, data.Y, ids=data.ids, pictures=pictures, title="Handwritten digits")
+    write_report(report, detector.fitted_, data.X, ids=data.ids, pictures=pictures, title="Handwritten digits")
     click.echo(f"\nA report to look at: {report}")
 
 

@@ -191,8 +191,8 @@ def refuse_detector_options() -> None:
         if option.name in WITH_A_MODEL or not given(option.name or ""):
             continue
         if option.name in ("rate", "alerts", "fdr"):
-            raise click.UsageError(f"{option.opts[0]} is for amiss score; explain goes by the model's threshold")
-        raise click.UsageError(f"{option.opts[0]} is said to amiss fit; a model has its own")
+            raise click.UsageError(f"{option.opts[0]} is for amiss score; explain uses the model's threshold")
+        raise click.UsageError(f"{option.opts[0]} is for amiss fit; a model keeps what it was fitted with")
 
 
 def refuse_contradictions(options: dict[str, Any]) -> None:
@@ -205,15 +205,15 @@ def refuse_contradictions(options: dict[str, Any]) -> None:
 
 
 def refuse_quiet_json(options: dict[str, Any]) -> None:
-    """Nothing, or JSON."""
+    """One prints nothing, the other prints."""
     if options["quiet"] and options["as_json"]:
-        raise click.UsageError("--quiet prints nothing, and --json is to be printed; give one of them")
+        raise click.UsageError("--quiet prints nothing and --json prints JSON; give only one of them")
 
 
 def refuse_two_cuts(options: dict[str, Any]) -> None:
     """There is one threshold, so one way to find it."""
     if sum(options[name] is not None for name in ("rate", "alerts", "fdr")) > 1:
-        raise click.UsageError("--rate, --alerts and --fdr each say where to cut; give one of them")
+        raise click.UsageError("--rate, --alerts and --fdr each say how many rows to flag; give only one of them")
 
 
 def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="Shares of a row's outputs to flip, separated by commas.",
 )
-@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="How often each is tried.")
+@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="How often to try each share.")
 @click.option(
     "--ratio",
     type=click.FloatRange(0, 0.5, min_open=True),
     default=0.01,
     show_default=True,
     metavar="SHARE",
-    help="Share of the rows to flip outputs of.",
+    help="Share of the rows in which outputs are flipped.",
 )
 @click.option(
     "--rows",
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     default=5000,
     show_default=True,
     metavar="N",
-    help="Of a larger table that many rows are drawn.",
+    help="Draw this many rows from a larger table.",
 )
-@click.option("--plot", metavar="PNG", help="Also draw the precisions (extra plot).")
+@click.option("--plot", metavar="PNG", help="Also draw the precisions (needs the extra plot).")
 @click.option("--json", "as_json", is_flag=True, help="Print the measurements as JSON.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 is all cores.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
@@ -102,12 +102,14 @@ def _shares(text: str) -> list[float]:
 
 def _text(choice: RuleChoice, n_rows: int) -> str:
     """Precision of each rule at each alert rate, and which to take."""
+    from amiss.wording import count
+
     of = f" (drawn from {n_rows})" if choice.n_rows < n_rows else ""
     rates = "".join(f"{rate:>7.1%}" for rate in choice.rates)
-    counts = "".join(f"{count:>7}" for count in choice.flips)
+    counts = "".join(f"{flips:>7}" for flips in choice.flips)
     lines = [
         f"{choice.n_rows} rows{of}; {choice.n_flipped} of them flipped; outputs per row: "
-        f"{', '.join(map(str, choice.flips))}; {choice.atpar.shape[2]} trials each.",
+        f"{', '.join(map(str, choice.flips))}; {count(choice.atpar.shape[2], 'trial')} each.",
         "",
         f"{'':8}{'precision among the top':>{len(rates)}}  {'flips found among the top':>{len(rates)}}"
         "   mean precision up to 1.0%",

@@ -34,8 +34,8 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     """Say why a row of FILE has its score: which output is suspicious, what was expected, and why.
 
     ROW is the row's number, counted from 1 as in the list of amiss find, or with --id its id (or, if no row
-    has that id, its number). FILE is read and fitted as by amiss find, so give the same options; or name a model
-    first, that amiss fit has made, which then explains the row of FILE and needs no options.
+    has that id, its number). FILE is read and fitted as by amiss find, so give the same options. Or name a model
+    of amiss fit first: it explains the row of FILE and needs no options.
 
     \b
     amiss explain photos.csv 477 --outputs 'tag_*'
@@ -84,7 +84,8 @@ def _number(row: str, data: Dataset) -> int:
         return found[0]
     if found:
         raise DataError(
-            f"{len(found)} rows have the id {quoted(row)}; mean one by its number, without --id (or --id '')"
+            f"{len(found)} rows have the id {quoted(row)}; give the row's number instead, without --id "
+            "(or with --id '')"
         )
     is_number = row.isdecimal() and len(row) < 18 and 1 <= int(row) <= len(data)
     if not is_number:

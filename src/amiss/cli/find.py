@@ -14,7 +14,6 @@ from amiss.cli.reading import all_files, read_table, reading_options
 
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
-    from amiss.detector import MCODE
     from amiss.fitted import FittedDetector
     from amiss.output.lists import Target
     from amiss.output.ranking import RankedRow
@@ -55,7 +54,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     refuse_contradictions(options)
     refuse_quiet_json(options)
     if options["output"] == "-" and options["as_json"]:
-        raise click.UsageError("--json and -o - both want standard output; use --output-format jsonl")
+        raise click.UsageError("--json and -o - both write to standard output; use --output-format jsonl")
     target = None
     if options["output"] is not None:
         target = Target.of(options["output"], options["output_format"], inputs=all_files(files, options))
@@ -66,7 +65,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     data = read_table(files, options)
     detector = detector_of(data, options).fit(data.X, data.Y)
     if options["report"] is not None:
-        _report(detector, data, files, options)
+        _report(detector.fitted_, data, files, options)
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
     ranked = RankedList.of_fit(detector.fitted_, data, top if target is None else None)
     with readers_may_leave():
@@ -115,12 +114,14 @@ def _check_report(report: str, output: str | None, files: tuple[str, ...]) -> No
     check_writable(Path(report), files)
 
 
-def _report(detector: MCODE, data: Dataset, files: tuple[str, ...], options: dict[str, Any]) -> None:
+def _report(fitted: FittedDetector, data: Dataset, files: tuple[str, ...], options: dict[str, Any]) -> None:
+    from amiss.output.report import write_report
+
     named = ["standard input" if name == "-" else Path(name).name for name in files]
-    detector.write_report(
+    write_report(
         options["report"],
+        fitted,
         data.X,
-        data.Y,
         ids=data.ids,
         pictures=data.pictures,
         n_details=options["report_rows"],

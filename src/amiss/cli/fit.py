@@ -50,7 +50,7 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
 
     refuse_contradictions(options)
     if options["alerts"] is not None:
-        raise click.UsageError("--alerts counts rows of one table; say --rate here, or --alerts to amiss score")
+        raise click.UsageError("--alerts counts rows of one table; use --rate here, or --alerts with amiss score")
     path = Path(options["output"])
     if path.suffix != ".amiss":
         raise DataError(f"{path}: a model file ends in .amiss")
@@ -61,7 +61,7 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
         options["neighbors"] = 0
     data = read_table(files, options)
     if len(data) < FEWEST_ROWS and not options["no_calibration"]:
-        raise DataError(f"{data.Y.files}{len(data)} rows are too few to calibrate by; say --no-calibration")
+        raise DataError(f"{data.Y.files}{len(data)} rows are too few for a calibration; pass --no-calibration")
     detector = detector_of(data, options).fit(data.X, data.Y)
     why_not = ""
     if not options["no_calibration"]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amiss.paper.comparison import Cell
 
 
-@click.command(short_help="Make the paper's table and figures, with today's tools beside it.")
+@click.command(short_help="Make the paper's table and figures, beside today's tools.")
 @click.option("--data", required=True, metavar="DIR", help="Folder with a folder of each Mulan dataset.")
 @click.option(
     "--datasets", metavar="NAMES", help="Some of the datasets, separated by commas.  [default: all eight]"
@@ -81,9 +81,9 @@ def _chosen(text: str | None, known: tuple[str, ...], option: str) -> list[str]:
     asked = [name.strip() for name in text.split(",") if name.strip()]
     for name in asked:
         if name not in known:
-            raise click.BadParameter(f"no {name!r}; there are {', '.join(known)}", param_hint=option)
+            raise click.BadParameter(f"there is no {name!r}; choose from {', '.join(known)}", param_hint=option)
     if not asked:
-        raise click.BadParameter("names nothing", param_hint=option)
+        raise click.BadParameter("must name at least one", param_hint=option)
     return [name for name in known if name in asked]
 
 

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 @click.option(
     "--against",
     type=click.Choice(["rows", "models"]),
-    help="What --fdr compares with: rows held out of the fit (holds if clean rows are like those; finds little "
-    "if as many of those are wrong) or outputs drawn from the models (holds as far as their probabilities do).  "
-    "[default: rows, if the model is calibrated]",
+    help="What --fdr compares with. rows: rows held out of the fit, which is right if clean new rows are like "
+    "them but finds little if many of them are wrong. models: rows simulated by the models, which is right as far "
+    "as their probabilities are.  [default: rows, if the model is calibrated]",
 )
 @click.option("--strict", is_flag=True, help="Refuse rows with categories, scales or gaps the fit has not seen.")
 @click.option("--drift", is_flag=True, help="Also print each output's mean error against the fit.")
@@ -50,11 +50,11 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     """Score the rows of FILE by a MODEL that amiss fit has made, most unusual first.
 
     Columns are matched by name, in any order; the id, dropped columns and categories are those of the fit unless
-    said otherwise. Rows are flagged by the threshold of the fit (of a model fitted with --fdr, by that level), or
-    as --rate, --alerts or --fdr say. A row that is the same as one of the fit has the score of that.
+    options say otherwise. Rows are flagged by the threshold of the fit (of a model fitted with --fdr, by that
+    level), or as --rate, --alerts or --fdr say. A row that was used in the fit keeps the score it had there.
 
-    For a few rows a day take the threshold or --alerts: to tell k wrong rows among N, --fdr LEVEL needs
-    N / (k LEVEL) rows in the fit, and a smaller share of wrong ones there.
+    For a few rows a day use the threshold or --alerts: to find k wrong rows among N, --fdr LEVEL needs
+    N / (k LEVEL) rows in the fit, and a smaller share of wrong rows among them.
 
     \b
     amiss score photos.amiss new-photos.csv -o found.csv
@@ -70,7 +70,7 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     if options["against"] is not None and options["fdr"] is None:
         raise click.UsageError("--against is for --fdr")
     if options["output"] == "-" and options["as_json"]:
-        raise click.UsageError("--json and -o - both want standard output; use --output-format jsonl")
+        raise click.UsageError("--json and -o - both write to standard output; use --output-format jsonl")
     target = None
     if options["output"] is not None:
         target = Target.of(options["output"], options["output_format"], inputs=(model, *files))
@@ -142,7 +142,9 @@ def _summary(batch: ScoredBatch, data: Dataset) -> str:
     if expected is not None and batch.decision.by != "fdr" and new.any():
         about = f"{expected:.1f}" if expected < 9.95 else f"{expected:.0f}"
         if not new.all():
-            first += f" Of the {count(int(new.sum()), 'new row')} it is {int(batch.flagged[new].sum())}."
+            n_found = int(batch.flagged[new].sum())
+            are = "is" if n_found == 1 else "are"
+            first += f" Of the {count(int(new.sum()), 'new row')}, {n_found} {are} flagged."
         first += f" If all were like the rows held out of the fit, about {about} would score as high by chance."
     return "\n".join(map(wrapped, [first, *batch.remarks()]))
 

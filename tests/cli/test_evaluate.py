@@ -1,0 +1,74 @@
+"""``amiss evaluate``, run as a process."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from support.tables import make_table
+
+import amiss as package
+from amiss.evaluation import measure
+from amiss.scoring.registry import RULES
+
+QUICK = ("--seeds", "1", "--flips", "0.2,0.4")
+
+
+@pytest.fixture
+def tags(tmp_path):
+    """A table of five inputs and five outputs."""
+    X, Y = make_table(150, n_outputs=5)
+    names = [*(f"x{i}" for i in range(5)), *(f"tag_{i}" for i in range(5))]
+    lines = [",".join(names), *(",".join(f"{cell:.5g}" for cell in row) for row in np.hstack([X, Y]))]
+    (tmp_path / "tags.csv").write_text("\n".join(lines) + "\n")
+    return ("evaluate", "tags.csv", "--outputs", "tag_*")
+
+
+def test_the_table_names_every_rule_the_best_one_and_how_to_use_it(amiss, tags):
+    done = amiss(*tags, *QUICK)
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0] == "150 rows; 2 of them flipped; outputs per row: 1, 2; 1 trial each."
+    assert [line.split()[0] for line in lines[4:10]] == [*RULES, "lof", "at"]
+    best = lines[-2].removeprefix("Best here: ").split(",")[0]
+    assert best in RULES and lines[-1] == f"To use it: amiss find … --rule {best}"
+
+
+def test_json_has_the_measurements(amiss, tags, tmp_path):
+    found = json.loads(amiss(*tags, *QUICK, "--json").out)
+    data = package.read(tmp_path / "tags.csv", outputs="tag_*")
+    choice = measure(data.X, data.Y, package.Settings.of(), dimensionalities=[0.2, 0.4], n_seeds=1)
+    assert found["best"] == choice.best.name and found["because"] == choice.why
+    assert (found["rows"], found["flipped"], found["trials"], found["flips"]) == (150, 2, 2, [1, 2])
+    assert found["rates"] == [0.005, 0.01, 0.02, 0.04] and set(found["rules"]) == {*RULES, "lof"}
+    for number, name in enumerate(choice.rules):
+        expected = choice.precision[number].mean(axis=(0, 1))
+        np.testing.assert_allclose(found["rules"][name]["precision"], expected, atol=1e-6)
+
+
+def test_a_larger_table_is_drawn_from(amiss, tags):
+    done = amiss(*tags, *QUICK, "--rows", "100", "--ratio", "0.05")
+    assert done.out.startswith("100 rows (drawn from 150); 5 of them flipped;")
+
+
+def test_the_precisions_are_drawn(amiss, tags, tmp_path):
+    done = amiss(*tags, *QUICK, "--plot", "precision.png")
+    assert done.code == 0 and done.out.endswith("\nDrawn: precision.png\n")
+    assert (tmp_path / "precision.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--plot", "nowhere/precision.png"), "nowhere/precision.png: there is no such folder"),
+        (("--plot", "precision.pdf"), "--plot: must end in .png"),
+        (("--flips", "0.1,often"), "--flips: must be numbers above 0 and at most 1, separated by commas"),
+        (("--flips", "1.5"), "--flips: must be numbers above 0"),
+        (("--ratio", "0.7"), "--ratio"),
+    ],
+)
+def test_bad_requests_are_refused_before_the_work(amiss, tags, tmp_path, options, message):
+    done = amiss(*tags, *options)
+    assert done.code == 2 and message in done.err and done.out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["tags.csv"]
