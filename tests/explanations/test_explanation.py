@@ -61,11 +61,11 @@ def test_sentences_name_what_adds_most_where_all_is_expected(table):
     told = 0
     for explanation in detector.explain_rows(range(240)):
         text = str(explanation)
-        if "most is added by" in text:
+        if "adds most to the score" in text:
             told += 1
             assert all(output.direction is None for output in explanation.outputs)
             largest = max(explanation.outputs, key=lambda output: output.contribution)
-            assert f"most is added by {largest.output} = {largest.observed}" in text
+            assert f"{largest.output} = {largest.observed} adds most to the score" in text
     assert told > 20
 
 

@@ -100,8 +100,8 @@ class Explanation:
         if all(output.direction is None for output in self.outputs) and not self._would_fall(first):
             largest = max(self.outputs, key=lambda output: output.contribution)
             return [
-                f"Each of its outputs has the value that is expected; most is added by {_valued(largest)}, "
-                f"which has a chance of {percent(largest.probability)}."
+                f"Each of its outputs has the expected value. {_valued(largest)} adds most to the score; "
+                f"the model gives it a chance of {percent(largest.probability)}."
             ]
         about_first = [_claim(first), *self._change(first), *self._why(first), *self._alike(first)]
         return [*about_first, *_companions(first, others)]
@@ -157,7 +157,7 @@ class Explanation:
         return str(self.observed.get(term.name, MISSING))
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("output", "is", "chance of 1", "part", "score if changed"))
+        head = "".join(f"<th>{name}</th>" for name in ("output", "is", "chance of 1", "share", "score if changed"))
         rows = "".join(_html_row(output) for output in self.suspects)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if self.suspects else ""
         return f"<div><p>{escape(str(self))}</p>{table}</div>"

@@ -111,18 +111,18 @@ def rho_space(
 
 
 def precision_at_rates(precision: Mapping[str, Floats], rates: Sequence[float], title: str) -> Figure:
-    """Expected precision of each score at a few alert rates, with the spread over trials as whiskers.
+    """Expected precision of each rule at a few alert rates, with the spread over trials as whiskers.
 
-    ``precision`` maps a score to ``(n_trials, n_rates)``.
+    ``precision`` maps a rule to ``(n_trials, n_rates)``.
     """
     figure = new_figure(figsize=(7.2, 3.8))
     axis = figure.subplots()
     width = 0.8 / len(precision)
-    for number, (score, values) in enumerate(precision.items()):
+    for number, (rule, values) in enumerate(precision.items()):
         at = np.arange(len(rates)) + (number - (len(precision) - 1) / 2) * width
         spread = values.std(axis=0, ddof=1) if len(values) > 1 else None
         axis.bar(at, values.mean(axis=0), width * 0.92, yerr=spread, capsize=2, ecolor="#555555",
-                 color=COLOURS[number % len(COLOURS)], label=score)  # fmt: skip
+                 color=COLOURS[number % len(COLOURS)], label=rule)  # fmt: skip
     axis.set_xticks(np.arange(len(rates)), [f"{rate:.1%}" for rate in rates])
     axis.set(xlabel="share of rows looked at", ylabel="precision", ylim=(0, 1.05), title=title)
     axis.legend(frameon=False, ncols=len(precision), loc="upper right", fontsize="small")

@@ -114,4 +114,4 @@ def _hash(text: str) -> str:
 
 
 def _sample_note(shown: int, n_rows: int) -> str:
-    return "" if shown == n_rows else f"Shown are the most unusual rows and some others, {shown} of {n_rows}."
+    return "" if shown == n_rows else f"These are the most unusual rows and some others, {shown} of {n_rows}."
