@@ -1,17 +1,22 @@
 """A second implementation of the solver's seam: rows cut into partitions that share nothing.
 
-Every partition holds copies of its own rows, signs and folds. Whatever goes to a partition or comes back is
-pickled, as on its way to another machine, and :class:`Wire` refuses arrays with an axis of rows. Sums are
-handed from one partition to the next, so that blocks are added in the order in which one process adds them.
+A :class:`Site` makes a partition of bytes and answers in bytes, in this process or in one of its own
+(:class:`ProcessSite`); nobody else has its rows, signs, folds or curvatures. :class:`Wire` is the only way to it
+and refuses arrays with an axis of rows. Sums are handed from one partition to the next, so that blocks are added
+in the order in which one process adds them.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import pickle
+import weakref
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from amiss.models.logistic.blocks import Layout, Running, column_slices
 from amiss.models.logistic.partition import (
@@ -25,28 +30,92 @@ from amiss.models.logistic.partition import (
 from amiss.models.logistic.pool import Pool, total
 
 
-class Wire:
-    """The only way to a partition, or to its share of a batch of problems."""
+@dataclass(frozen=True)
+class Kept:
+    """Stands for something that stays at a site."""
 
-    def __init__(self, far, traffic):
-        self._far, self.traffic = far, traffic
+    number: int
 
-    def __call__(self, name, *arguments, may_have_rows=False):
-        """Call a method of what is there, or a function of this module with it."""
-        arguments = self._sent(name, arguments)
-        method = partial(HELPERS[name], self._far) if name in HELPERS else getattr(self._far, name)
+
+class Site:
+    """Holds a partition and what that made: its shares in batches of problems, and their curvatures."""
+
+    def __init__(self, content):
+        self.kept = {0: Partition(*pickle.loads(content), Pool())}
+        self.n_kept = 1
+
+    def __call__(self, message):
+        forgotten, number, name, arguments = pickle.loads(message)
+        for each in forgotten:
+            del self.kept[each]
+        far = self.kept[number]
+        method = partial(HELPERS[name], far) if name in HELPERS else getattr(far, name)
         result = method(*arguments)
         if isinstance(result, PartitionProblems | PartitionCurvatures):
-            return Wire(result, self.traffic)
-        return self._sent(name, result, may_have_rows)
+            self.kept[self.n_kept] = result
+            result = Kept(self.n_kept)
+            self.n_kept += 1
+        return pickle.dumps(result)
 
-    def _sent(self, name, message, may_have_rows=False):
-        n_rows = (self._far if isinstance(self._far, Partition) else self._far.partition).n_rows
+
+class ProcessSite:
+    """A site in a process of its own, which has seen nothing of this one but bytes."""
+
+    def __init__(self, content):
+        context = multiprocessing.get_context("spawn")
+        self._ours, theirs = context.Pipe()
+        self._process = context.Process(target=_be_a_site, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._ours.send_bytes(content)
+
+    def __call__(self, message):
+        self._ours.send_bytes(message)
+        return self._ours.recv_bytes()
+
+    def close(self):
+        self._ours.close()
+        self._process.join(10)
+        assert self._process.exitcode == 0
+
+
+def _be_a_site(connection):
+    with threadpool_limits(1):
+        site = Site(connection.recv_bytes())
+        while True:
+            try:
+                message = connection.recv_bytes()
+            except EOFError:
+                return
+            connection.send_bytes(site(message))
+
+
+class Wire:
+    """The only way to a partition, or to what it keeps of a batch of problems."""
+
+    def __init__(self, site, n_rows, traffic, number=0, forgotten=None):
+        self._site, self._n_rows, self.traffic, self._number = site, n_rows, traffic, number
+        self._forgotten = [] if forgotten is None else forgotten
+        if number:  # nobody can ask for it any more: told with the next message
+            weakref.finalize(self, self._forgotten.append, number).atexit = False
+
+    def __call__(self, name, *arguments, may_have_rows=False):
+        """Call a method of what is there, or one of ``HELPERS`` with it."""
+        self._refuse_rows(name, arguments)
+        forgotten, self._forgotten[:] = list(self._forgotten), []
+        message = pickle.dumps((forgotten, self._number, name, arguments))
+        answer = self._site(message)
+        self.traffic += [(name, len(message)), (name, len(answer))]
+        result = pickle.loads(answer)
+        if isinstance(result, Kept):
+            return Wire(self._site, self._n_rows, self.traffic, result.number, self._forgotten)
+        if not may_have_rows:
+            self._refuse_rows(name, result)
+        return result
+
+    def _refuse_rows(self, name, message):
         for array in arrays_in(message):
-            assert may_have_rows or max(array.shape, default=0) < n_rows, f"{name} lets rows through"
-        data = pickle.dumps(message)
-        self.traffic.append((name, len(data)))
-        return pickle.loads(data)
+            assert max(array.shape, default=0) < self._n_rows, f"{name} lets rows through"
 
 
 def arrays_in(message):
@@ -64,14 +133,14 @@ def arrays_in(message):
 class PartitionedRows:
     """Implements ``seam.Rows`` with partitions that begin at row 0 and at every one of ``cuts``."""
 
-    def __init__(self, Z, signs, folds=None, n_jobs=None, *, cuts, traffic=None):
+    def __init__(self, Z, signs, folds=None, n_jobs=None, *, cuts, traffic=None, site=Site):
         self.layout, self.pool = Layout.of(Z), Pool(n_jobs)
         self.n_outputs, self.n_folds = signs.shape[1], 0 if folds is None else int(folds.max()) + 1
         traffic = [] if traffic is None else traffic
         self.parts = []
         for a, b in zip([0, *cuts], [*cuts, len(signs)], strict=True):
-            own = pickle.loads(pickle.dumps((Z[a:b], signs[a:b], None if folds is None else folds[a:b])))
-            self.parts.append(Wire(Partition(*own, Place(self.layout, a, self.n_folds), Pool()), traffic))
+            own = Z[a:b], signs[a:b], None if folds is None else folds[a:b], Place(self.layout, a, self.n_folds)
+            self.parts.append(Wire(site(pickle.dumps(own)), b - a, traffic))
         self.centre = chained(self.parts, "column_means", None, self.layout.n_rows)
         if not self.layout.is_sparse:
             self.centre = self.centre / self.layout.n_rows

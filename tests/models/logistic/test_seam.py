@@ -7,12 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from models.logistic.partitioned import PartitionedRows, known_sums, pairwise_sum
+from models.logistic.partitioned import PartitionedRows, ProcessSite, Site, Wire, known_sums, pairwise_sum
 from scipy import sparse
 
+from amiss import MCODE
 from amiss.models.folds import stratified_folds
 from amiss.models.logistic.fit import fit_logistic
 from amiss.models.logistic.local import LocalRows
+from amiss.models.logistic.seam import DOUBLE
 from amiss.models.registry import PARENTS
 
 
@@ -28,16 +30,20 @@ def thin_table(n_rows, n_inputs, n_outputs, density=1.0, seed=0):
     return X, np.where(observed, Y, 0.5), observed
 
 
-def both(monkeypatch, table, cuts, strengths=(0.1, 1.0, 10.0), n_folds=5):
+def cut_rows(monkeypatch, cuts, **options):
+    """From here on rows are cut into partitions."""
+    cut = partial(PartitionedRows, cuts=cuts, **options)
+    monkeypatch.setattr("amiss.models.logistic.fit.LocalRows", cut)
+
+
+def both(monkeypatch, table, cuts, strengths=(0.1, 1.0, 10.0), n_folds=5, site=Site):
     """The fit in one process, the fit in partitions, and what went to and from the partitions."""
     X, Y, observed = table
     folds = stratified_folds(np.where(observed, Y, np.nan), n_folds) if n_folds else None
     visible = PARENTS["others" if Y.shape[1] > 1 else "none"].visible(Y.shape[1], None)
     fit = partial(fit_logistic, X, Y, observed, visible, strengths, folds, parent_penalty=4.0, n_jobs=2)
     local, traffic = fit(), []
-    monkeypatch.setattr(
-        "amiss.models.logistic.fit.LocalRows", partial(PartitionedRows, cuts=cuts, traffic=traffic)
-    )
+    cut_rows(monkeypatch, cuts, traffic=traffic, site=site)
     return local, fit(), traffic
 
 
@@ -54,7 +60,7 @@ def assert_same_bits(one, two):
 
 @pytest.mark.parametrize("preconditioner", ["sampled", "diagonal"])
 @pytest.mark.parametrize("n_outputs", [1, 4])
-@pytest.mark.parametrize("cuts", [[5120], [1024, 3072, 7168]], ids=len)
+@pytest.mark.parametrize("cuts", [[5120], [1024, 3072, 7168], range(1024, 8000, 1024)], ids=len)
 def test_dense_partitions_give_the_bits_of_one_process(monkeypatch, preconditioner, n_outputs, cuts):
     if preconditioner == "diagonal":
         monkeypatch.setattr("amiss.models.logistic.preconditioner.MOST_COLUMNS_SAMPLED", 0)
@@ -64,10 +70,11 @@ def test_dense_partitions_give_the_bits_of_one_process(monkeypatch, precondition
 
 
 @pytest.mark.parametrize("n_outputs", [1, 4])
-def test_sparse_partitions_give_the_bits_of_one_process(monkeypatch, n_outputs):
+@pytest.mark.parametrize("cuts", [[1536], [512, 2048], range(512, 2900, 512)], ids=len)
+def test_sparse_partitions_give_the_bits_of_one_process(monkeypatch, n_outputs, cuts):
     monkeypatch.setattr("amiss.models.logistic.blocks.SPARSE_BLOCK", 512)
     X, Y, observed = thin_table(2900, 30, n_outputs, 0.1)
-    assert_same_bits(*both(monkeypatch, (sparse.csr_array(X), Y, observed), [512, 2048])[:2])
+    assert_same_bits(*both(monkeypatch, (sparse.csr_array(X), Y, observed), cuts)[:2])
 
 
 def test_several_shards_are_cut_as_well(monkeypatch):
@@ -86,6 +93,77 @@ def test_long_sparse_blocks_and_the_compiled_loops_are_cut_as_well(monkeypatch):
 
 def test_one_strength_without_folds_is_cut_as_well(monkeypatch):
     assert_same_bits(*both(monkeypatch, thin_table(4096, 6, 3), [1024], (1.0,), None)[:2])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_partitions_in_processes_of_their_own_give_the_bits_of_one_process(monkeypatch, form):
+    """They share no memory at all; what crosses is bytes."""
+    sites = []
+
+    def site(content):
+        sites.append(ProcessSite(content))
+        return sites[-1]
+
+    monkeypatch.setattr("amiss.models.logistic.blocks.SPARSE_BLOCK", 1024)
+    X, Y, observed = thin_table(2500, 6, 3, 0.4)
+    assert_same_bits(*both(monkeypatch, (form(X), Y, observed), [1024, 2048], site=site)[:2])
+    assert len(sites) == 3
+    for each in sites:
+        each.close()
+
+
+@pytest.mark.parametrize("density", [1.0, 0.05])
+@pytest.mark.parametrize("parents", ["others", "chain"])
+def test_a_whole_detector_on_partitions_gives_the_bits_of_one_process(monkeypatch, density, parents):
+    """Path, folds, final fits and the models that fill in missing outputs, as a user fits them."""
+    monkeypatch.setattr("amiss.models.logistic.blocks.SPARSE_BLOCK", 1024)
+    X, Y, observed = thin_table(2600, 12, 4, density)
+    Y, traffic = np.where(observed, Y, np.nan), []
+    new = X[:50] + 0.1 * (X[:50] != 0), Y[:50]
+
+    def fitted():
+        detector = MCODE(parents=parents, fdr=0.2, n_neighbors=20, n_jobs=2).fit(X, Y)
+        models = detector.fitted_.models
+        assert sparse.issparse(models.training_rows.design) == (density < 0.1)
+        return [
+            *(detector.decision_scores_, detector.probabilities_, detector.weights_, detector.p_values_),
+            *(detector.labels_, models.strength, models.converged, models.model.coef, models.model.intercept),
+            *(models.training_rows.fold_models.coef, models.expectations.given_inputs.coef),
+            detector.decision_function(*new),
+        ]
+
+    local = fitted()
+    cut_rows(monkeypatch, [1024, 2048], traffic=traffic)
+    for one, two in zip(local, fitted(), strict=True):
+        assert one.dtype == two.dtype and one.tobytes() == two.tobytes()
+    assert {"evaluate", "hessian_product", "hold_out", "margins"} <= set(dict(traffic))
+
+
+def test_a_site_has_copies_of_its_rows_and_forgets_what_nobody_holds():
+    Z, signs = np.ones((400, 3)), np.ones((400, 2), dtype=np.int8)
+    sites = []
+
+    def site(content):
+        sites.append(Site(content))
+        return sites[-1]
+
+    rows = PartitionedRows(Z, signs, cuts=[128], site=site)
+    own = [each.kept[0].Z for each in sites]
+    assert [len(each) for each in own] == [128, 272]
+    assert not any(np.shares_memory(each, whole) for each in own for whole in (Z, *own) if each is not whole)
+    for _ in range(5):
+        rows.problems(None, DOUBLE).counts()
+    assert all(len(each.kept) <= 3 for each in sites)
+
+
+def test_rows_are_not_let_through():
+    rows = PartitionedRows(np.ones((2048, 3)), np.ones((2048, 2)), cuts=[1024])
+    wire = rows.parts[0]
+    assert isinstance(wire, Wire)
+    with pytest.raises(AssertionError, match="margins lets rows through"):
+        wire("margins", np.ones((3, 2)), np.zeros(2))
+    with pytest.raises(AssertionError, match="problems lets rows through"):
+        wire("problems", np.arange(1024), DOUBLE)
 
 
 def test_what_crosses_does_not_grow_with_the_rows(monkeypatch):
