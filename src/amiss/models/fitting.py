@@ -91,7 +91,8 @@ class FitResult:
         """In-sample (0), out-of-fold (1), or an average in which the latter have this share."""
         if share == 0:
             return self.in_sample
-        assert self.out_of_fold is not None
+        if self.out_of_fold is None:
+            raise ValueError("the models were fitted without folds; fit them again with this crossfit")
         return self.out_of_fold if share == 1 else (1 - share) * self.in_sample + share * self.out_of_fold
 
 
