@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from amiss.decisions.calibration import Calibration
     from amiss.decisions.decision import Decision
     from amiss.detector import MCODE, load
+    from amiss.encoding.encoded_rows import EncodedRows
     from amiss.errors import DataError, MissingDependencyError
     from amiss.evaluation.choice import RuleChoice
     from amiss.explanations.explained_output import ExplainedOutput, Grounds, Term
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from amiss.monitoring.shifts import Shift
     from amiss.monitoring.unseen import Unseen
     from amiss.readers.reading import read
+    from amiss.scoring.error_rates import ErrorRates
     from amiss.scoring.quality import OutputQuality
     from amiss.scoring.rows import ScoredRows
+    from amiss.scoring.rules import ScoringRule
     from amiss.settings import Settings
 
 __all__ = [
@@ -40,6 +43,8 @@ __all__ = [
     "Dataset",
     "Decision",
     "Drift",
+    "EncodedRows",
+    "ErrorRates",
     "ExplainedOutput",
     "Explanation",
     "Findings",
@@ -50,6 +55,7 @@ __all__ = [
     "RuleChoice",
     "ScoredBatch",
     "ScoredRows",
+    "ScoringRule",
     "Settings",
     "Shift",
     "Table",
@@ -69,6 +75,8 @@ _HOMES = {
     "Dataset": "amiss.data.dataset",
     "Decision": "amiss.decisions.decision",
     "Drift": "amiss.monitoring.drift",
+    "EncodedRows": "amiss.encoding.encoded_rows",
+    "ErrorRates": "amiss.scoring.error_rates",
     "ExplainedOutput": "amiss.explanations.explained_output",
     "Explanation": "amiss.explanations.explanation",
     "Findings": "amiss.monitoring.batch",
@@ -79,6 +87,7 @@ _HOMES = {
     "RuleChoice": "amiss.evaluation.choice",
     "ScoredBatch": "amiss.monitoring.batch",
     "ScoredRows": "amiss.scoring.rows",
+    "ScoringRule": "amiss.scoring.rules",
     "Settings": "amiss.settings",
     "Shift": "amiss.monitoring.shifts",
     "Table": "amiss.data.table",
