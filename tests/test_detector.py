@@ -120,9 +120,9 @@ def test_messages_hold_no_cells():
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"parents": "all"}, {"rule": "sum"}, {"crossfit": "no"}, {"crossfit": "half"}, {"crossfit": 2}, {"scaling": "robust"},
-        {"neighbor_space": "outputs"}, {"weighting": "mean"}, {"contamination": 0}, {"contamination": 0.7},
-        {"contamination": "some"}, {"fdr": 0}, {"fdr": 1}, {"fdr": "low"},
+        {"parents": "all"}, {"rule": "sum"}, {"crossfit": "no"}, {"crossfit": "half"}, {"crossfit": 2},
+        {"scaling": "robust"}, {"neighbor_space": "outputs"}, {"weighting": "mean"}, {"contamination": 0},
+        {"contamination": 0.7}, {"contamination": "some"}, {"fdr": 0}, {"fdr": 1}, {"fdr": "low"},
         {"parent_penalty": 0}, {"cv": 1}, {"cv": 2.5}, {"exclude": 1}, {"order": [3, 2, 1, 0]},
         {"n_neighbors": 2.5}, {"n_neighbors": -1}, {"strengths": ()}, {"strengths": (0.0,)}, {"order": [0, 1]},
     ],

@@ -7,14 +7,20 @@ What cannot apply is listed with its reason, and a check that is listed but pass
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import (
     check_estimator_sparse_array,
     check_estimator_sparse_matrix,
     parametrize_with_checks,
 )
 from sklearn.utils.validation import check_is_fitted
+from support.tables import make_table
 
 import amiss
 
@@ -72,3 +78,43 @@ class WithoutProbabilities(BinarisedMCODE):
 @pytest.mark.parametrize("check", [check_estimator_sparse_array, check_estimator_sparse_matrix])
 def test_scikit_learns_checks_of_sparse_inputs(check):
     check("WithoutProbabilities", WithoutProbabilities(strengths=(1.0,)))
+
+
+@pytest.mark.parametrize("grid", [{"rule": ["flip", "prod"]}, {"parent_penalty": [1, 4], "strengths": [(1.0,)]}])
+def test_a_grid_search_compares_detectors_by_their_score(grid):
+    X, Y = make_table(90)
+    search = GridSearchCV(amiss.MCODE(n_neighbors=20), grid, cv=3).fit(X, Y)
+    means = search.cv_results_["mean_test_score"]
+    assert np.isfinite(means).all() and (means < 0).all()
+    assert search.best_score_ == means.max()
+    assert search.best_estimator_.get_params()["n_neighbors"] == 20
+
+
+def test_the_score_is_the_mean_log_probability_of_what_was_observed():
+    X, Y = make_table(120)
+    new_X, new_Y = make_table(30, seed=4)
+    new_Y[3, 1] = np.nan
+    detector = amiss.MCODE(n_neighbors=20).fit(X, Y)
+    probabilities = detector.score_batch(new_X, new_Y).probabilities
+    expected = np.log(probabilities[~np.isnan(new_Y)]).mean()
+    assert detector.score(new_X, new_Y) == pytest.approx(expected, rel=1e-12)
+    assert detector.score(new_X, 1 - new_Y) < expected
+    assert isinstance(detector.score(new_X, new_Y), float)
+
+
+def test_a_clone_of_a_fitted_detector_is_not_fitted_and_has_its_parameters():
+    detector = amiss.MCODE(rule="lrw", n_neighbors=7).fit(*make_table(40))
+    other = clone(detector)
+    assert other.get_params() == detector.get_params()
+    with pytest.raises(NotFittedError):
+        other.predict(*make_table(5))
+
+
+def test_a_pickled_detector_is_the_same():
+    X, Y = make_table(80)
+    detector = amiss.MCODE(fdr=0.2).fit(X, Y).calibrate(X, Y)
+    other = pickle.loads(pickle.dumps(detector))
+    new = make_table(20, seed=2)
+    np.testing.assert_array_equal(other.decision_function(*new), detector.decision_function(*new))
+    np.testing.assert_array_equal(other.p_values(*new), detector.p_values(*new))
+    assert str(other.explain(3)) == str(detector.explain(3))

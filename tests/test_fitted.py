@@ -1,0 +1,95 @@
+"""What a fit leaves behind does not change, whatever is asked of the detector afterwards."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from support.tables import fitted, make_table
+
+import amiss
+
+OTHERS = {"rule": "prod", "n_neighbors": 3, "contamination": 0.3, "crossfit": False, "exclude": [0], "cv": 2}
+
+
+def values_in(value, seen):
+    """A value and all dataclasses within it."""
+    if dataclasses.is_dataclass(value) and id(value) not in seen:
+        seen[id(value)] = value
+        for field in dataclasses.fields(value):
+            values_in(getattr(value, field.name), seen)
+    return seen.values()
+
+
+@pytest.mark.parametrize("parameters", [{}, {"rule": "auto"}, {"fdr": 0.2}, {"n_neighbors": 0}])
+def test_no_field_of_it_nor_of_anything_in_it_can_be_set(parameters):
+    X, Y = make_table(60)
+    everything = values_in(fitted(X, Y, **parameters).calibrate(X, Y).fitted_, {})
+    assert len(everything) > 12
+    for value in everything:
+        for field in dataclasses.fields(value):
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(value, field.name, None)
+
+
+@pytest.mark.parametrize("level", [{}, {"fdr": 0.3}])
+def test_other_parameters_change_nothing_before_the_next_fit(level, tmp_path):
+    X, Y = make_table(120)
+    new = make_table(40, seed=3)
+    untouched, detector = fitted(X, Y, **level), fitted(X, Y, **level)
+    detector.set_params(**OTHERS, fdr=None)
+    for one, other in ((detector, untouched), (detector.calibrate(X, Y), untouched.calibrate(X, Y))):
+        np.testing.assert_array_equal(one.decision_function(*new), other.decision_function(*new))
+        np.testing.assert_array_equal(one.predict(*new), other.predict(*new))
+        np.testing.assert_array_equal(one.labels_, other.labels_)
+        np.testing.assert_array_equal(one.predict_confidence(*new), other.predict_confidence(*new))
+        assert one.threshold_ == other.threshold_ and one.rule_ == "flip"
+        assert str(one.explain(5)) == str(other.explain(5))
+        assert str(one.explain(*new, row=2)) == str(other.explain(*new, row=2))
+    np.testing.assert_array_equal(detector.calibration_.scores, untouched.calibration_.scores)
+    detector.save(tmp_path / "m.amiss")
+    kept = amiss.load(tmp_path / "m.amiss").get_params()
+    assert {**kept, "strengths": tuple(kept["strengths"])} == untouched.get_params()
+    refitted = detector.fit(X, Y)
+    assert refitted.rule_ == "prod" and refitted.labels_.sum() == 36 and refitted.calibration_ is None
+
+
+def test_scoring_and_calibrating_leave_the_fit_as_it_was():
+    X, Y = make_table(80)
+    detector = fitted(X, Y, contamination=0.1)
+    before = detector.fitted_
+    scores, threshold = before.training.scores.copy(), before.decision.threshold
+    detector.score_batch(X, 1 - Y)
+    detector.explain(3)
+    detector.calibrate(X, Y)
+    assert before.calibration is None and before.decision.threshold == threshold
+    np.testing.assert_array_equal(before.training.scores, scores)
+    after = detector.fitted_
+    assert after is not before and after.calibration is detector.calibration_
+    assert after.models is before.models and after.scorer is before.scorer and after.training is before.training
+
+
+def test_the_attributes_are_those_of_the_fit():
+    X, Y = make_table(60)
+    detector = fitted(X, Y, fdr=0.2)
+    rows, decision = detector.fitted_.training_rows, detector.fitted_.decision
+    assert detector.decision_scores_ is rows.scores and detector.contributions_ is rows.contributions
+    assert detector.probabilities_ is detector.rho_ is rows.probabilities
+    assert detector.p_values_ is decision.p_values and detector.output_quality_ is detector.fitted_.quality
+    np.testing.assert_array_equal(rows.training_match, np.arange(60))
+    np.testing.assert_array_equal(rows.Y, Y)
+    assert not rows.is_new.any() and len(rows) == 60
+    np.testing.assert_allclose(rows.probabilities, 1 / (1 + np.exp(-np.where(Y == 1, 1, -1) * rows.log_odds)))
+
+
+def test_rows_of_the_fit_are_recognised_in_any_order_and_others_are_not():
+    X, Y = make_table(60)
+    detector = fitted(X, Y)
+    order = np.random.default_rng(0).permutation(60)
+    mixed = np.vstack([X[order], X[:5] + 1e-3]), np.vstack([Y[order], Y[:5]])
+    batch = detector.score_batch(*mixed)
+    np.testing.assert_array_equal(batch.in_fit, [*order, -1, -1, -1, -1, -1])
+    np.testing.assert_array_equal(batch.scores[:60], detector.decision_scores_[order])
+    assert detector.fitted_.was_fitted_to(*detector.fitted_.columns.align(X, Y))
+    assert not detector.fitted_.was_fitted_to(*detector.fitted_.columns.align(X[order], Y[order]))
