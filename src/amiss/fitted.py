@@ -84,7 +84,7 @@ class FittedDetector:
             raise DataError("this model was saved without the rows of the fit; only new rows can be explained")
         return self.training
 
-    @property
+    @cached_property
     def explainer(self) -> Explainer:
         return Explainer(
             models=self.models,

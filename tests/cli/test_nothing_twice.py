@@ -78,9 +78,9 @@ def test_find_checks_encodes_and_scores_each_row_once(run, records):
 
 
 def test_a_report_is_made_from_what_the_fit_left(run, records):
-    done = run("find", "records.csv", *TAGS, "--report", "report.html", "--report-rows", 10)
-    done.pop("if_changed")  # the rows of the report are explained
-    assert done == {**CHECKED_ONCE, **ONE_FIT}
+    """Rows of the report are explained, other flagged rows have their suspects found, and the list uses both."""
+    both = "--report", "report.html", "--report-rows", 10, "--alerts", 15, "-o", "found.csv"
+    assert run("find", "records.csv", *TAGS, *both) == {**CHECKED_ONCE, **ONE_FIT, "if_changed": [10, 5]}
 
 
 def test_several_files_are_checked_once(run, records, tmp_path):

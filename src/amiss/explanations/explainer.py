@@ -18,7 +18,7 @@ docs/measurements/explanations.md).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -42,7 +42,8 @@ class Explainer:
     """Explains rows by what a fit has left behind.
 
     ``training_scores`` are those of the rows of the fit, by which a row is ranked. Without these rows
-    (``training``) only new rows can be explained, and there are no neighbours.
+    (``training``) only new rows can be explained, and there are no neighbours. ``known_suspects`` are those of
+    training rows that were looked for before, so that a list and a report look for them once.
     """
 
     models: FittedModels
@@ -52,6 +53,7 @@ class Explainer:
     threshold: float
     input_names: tuple[str, ...]
     output_names: tuple[str, ...]
+    known_suspects: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def _cases(self) -> Cases:
@@ -67,21 +69,27 @@ class Explainer:
 
     def suspects_of_training(self, numbers: Sequence[int]) -> Iterator[list[int]]:
         """The outputs with a telling contribution of each training row, in the order of its explanation."""
-        return self._suspects(self._cases.of_training(numbers))
+        unknown = [number for number in numbers if number not in self.known_suspects]
+        for case, changed in self._changed(self._cases.of_training(unknown)):
+            self._suspects(case, changed)
+        return (self.known_suspects[number] for number in numbers)
 
     def suspects_of_new(
         self, encoded: EncodedRows, scored: ScoredRows, numbers: Sequence[int]
     ) -> Iterator[list[int]]:
         """The same for some rows of a batch."""
-        return self._suspects(self._cases.of_batch(encoded, scored, numbers))
+        for case, changed in self._changed(self._cases.of_batch(encoded, scored, numbers)):
+            yield _ordered_suspects(case, changed)
 
     def _explanations(self, batches: Iterable[list[Case]]) -> Iterator[Explanation]:
         for case, changed in self._changed(batches):
             yield self._explanation(case, changed)
 
-    def _suspects(self, batches: Iterable[list[Case]]) -> Iterator[list[int]]:
-        for case, changed in self._changed(batches):
-            yield _ordered_suspects(case, changed)
+    def _suspects(self, case: Case, changed: dict[int, Changed]) -> list[int]:
+        found = _ordered_suspects(case, changed)
+        if case.number is not None:
+            self.known_suspects[case.number] = found
+        return found
 
     def _changed(self, batches: Iterable[list[Case]]) -> Iterator[tuple[Case, dict[int, Changed]]]:
         for cases in batches:
@@ -89,7 +97,7 @@ class Explainer:
 
     def _explanation(self, case: Case, changed: dict[int, Changed]) -> Explanation:
         score = float(scores(case.contributions[None])[0])
-        suspects = _ordered_suspects(case, changed)
+        suspects = self._suspects(case, changed)
         linear = None if case.model is None else linear_twin(case.model, case.design, case.filled[None])
         near = case.neighbors
         return Explanation(
