@@ -12,11 +12,10 @@ from amiss.arrays import Floats, Mask
 from amiss.decisions.calibration import Calibration
 from amiss.decisions.decision import Decision, training_reason
 from amiss.decisions.settings import DecisionSettings
-from amiss.evaluation.choice import RuleChoice
-from amiss.persistence.fields import SMALLEST, Arrays, Fields, InvalidField, Packed
+from amiss.evaluation.choice import USUAL, RuleChoice
+from amiss.persistence.fields import SMALLEST, Arrays, Fields, InvalidField, Packed, distinct_texts
 from amiss.persistence.scoring import rounded_up
 from amiss.scoring.error_rates import ErrorRates
-from amiss.scoring.registry import RULES
 
 STORED, BY_THRESHOLD = "stored", "by threshold"  # how a file says who of its rows is flagged
 
@@ -89,15 +88,16 @@ def unpack_choice(fields: Fields) -> RuleChoice | None:
     if found is None:
         return None
     atpar, precision = (np.array(found[name], dtype=np.float64) for name in ("atpar", "precision"))
-    shape = len(found["rules"]), len(found["flips"]), precision.shape[2], len(found["rates"])
-    if precision.shape != shape or atpar.shape != shape[:3] or shape[0] < len(RULES) or 0 in shape:
+    rules = distinct_texts(found["rules"])
+    shape = len(rules), len(found["flips"]), precision.shape[2], len(found["rates"])
+    if precision.shape != shape or atpar.shape != shape[:3] or USUAL.name not in rules or 0 in shape:
         raise InvalidField("choice")
     whole = [*found["flips"], found["n_flipped"], found["n_rows"]]
     shares = [*found["rates"], *precision.ravel(), *atpar.ravel()]
     if not all(type(each) is int and each >= 1 for each in whole) or not all(0 <= each <= 1 for each in shares):
         raise InvalidField("choice")
     return RuleChoice(
-        rules=tuple(map(str, found["rules"])),
+        rules=rules,
         flips=tuple(found["flips"]),
         atpar=atpar,
         rates=tuple(found["rates"]),

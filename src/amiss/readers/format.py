@@ -12,7 +12,7 @@ from amiss.readers.source import Source
 
 @dataclass(frozen=True)
 class Format:
-    """One file format, defined in the file that reads it and listed in :mod:`amiss.readers.formats`.
+    """One file format, defined in the file that reads it and listed in :mod:`amiss.readers.registry`.
 
     Parameters
     ----------
