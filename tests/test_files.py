@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support.tables import ENVIRONMENT, fitted, make_table
+from support.tables import ENVIRONMENT, UNMEASURED, fitted, make_table
 
 from amiss import DataError
 from amiss.files import atomic_write
@@ -150,7 +150,7 @@ def test_the_demo_writes_its_table_whole_or_not_at_all(tmp_path):
     (tmp_path / "digits.csv").write_bytes(b"old")
     limited = f"ulimit -f 100; exec {sys.executable} -c 'from amiss.cli import main; main()' demo --save ."
     done = subprocess.run(
-        ["bash", "-c", limited], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False
+        ["bash", "-c", limited], cwd=tmp_path, env=UNMEASURED, capture_output=True, text=True, check=False
     )
     assert done.returncode == 1 and done.stderr == "amiss: digits.csv: File too large\n"
     assert (tmp_path / "digits.csv").read_bytes() == b"old"

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.tables import ENVIRONMENT
+from support.tables import UNMEASURED
 
 OUTPUTS = ("--outputs", "tag_*", "--id", "name")
 HERE = Path(__file__).parents[1]
@@ -22,7 +22,7 @@ def run(folder, *arguments, stdout=subprocess.PIPE, before=None):
     return subprocess.run(
         [sys.executable, "-c", "from amiss.cli import main; main()", *map(str, arguments)],
         cwd=folder,
-        env=ENVIRONMENT,
+        env=UNMEASURED,
         stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,
@@ -96,6 +96,7 @@ def killed(what, kills):
     done = subprocess.run(
         [sys.executable, "-m", "support.killing", what, "--kills", str(kills)],
         cwd=HERE,
+        env=UNMEASURED,
         capture_output=True,
         text=True,
         check=False,

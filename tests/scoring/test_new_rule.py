@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.tables import UNMEASURED
 
 import amiss
 
@@ -80,7 +80,7 @@ def python(tmp_path):
     registry = package / "scoring" / "registry.py"
     assert registry.read_text().count(BEFORE) == 1
     registry.write_text(registry.read_text().replace(BEFORE, AFTER))
-    environment = {**os.environ, "PYTHONPATH": str(package.parent), "COLUMNS": "110"}
+    environment = {**UNMEASURED, "PYTHONPATH": str(package.parent)}
 
     def run(*arguments):
         command = [sys.executable, *arguments]
