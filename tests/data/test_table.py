@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
+from scipy import sparse
 
 import amiss
+from amiss import DataError
 from amiss.data.table import encode
-from amiss.data.validation import as_inputs
+from amiss.data.validation import as_inputs, as_outputs
 
 
 def test_a_table_is_a_matrix_with_names():
@@ -33,3 +38,27 @@ def test_columns_are_selected_by_name_with_their_levels():
     assert selected.names == ("sex", "age") and selected.levels == {0: ("f", "m")}
     np.testing.assert_array_equal(selected.values, [[0, 1], [1, 2]])
     assert table.select_named(table.names) is table
+
+
+def test_values_that_were_found_valid_stay_so():
+    """Checked values cannot be written to, and other values in the same table are looked at again."""
+    X, Y = as_inputs(np.ones((3, 2))), as_outputs(np.ones((3, 2)))
+    assert as_inputs(X) is X and as_outputs(Y) is Y
+    assert as_inputs(X[:2].select([1])).is_checked("inputs") and not X.is_checked("outputs")
+    for table in (X, Y):
+        with pytest.raises(ValueError, match="read-only"):
+            table.values[0, 0] = 7
+    with pytest.raises(DataError, match="must be 0 or 1"):
+        as_outputs(replace(Y, values=np.full((3, 2), 7.0)))
+    with pytest.raises(DataError, match="infinite"):
+        as_inputs(replace(X, values=np.full((3, 2), np.inf)))
+
+
+def test_an_array_that_was_given_can_still_be_written_to():
+    given = np.ones((3, 2))
+    as_inputs(given)
+    given[0, 0] = 7
+    table = as_inputs(sparse.csr_array(given))
+    table.values.data[0] = np.inf
+    with pytest.raises(DataError, match="infinite"):
+        as_inputs(table)

@@ -16,6 +16,7 @@ from scipy import sparse
 from amiss.arrays import Floats, Matrix, Rows
 
 MISSING = "missing"  # how a missing cell is printed
+Role = Literal["inputs", "outputs"]
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ def _with_column(matrix: Matrix, column: int, cells: Floats) -> Matrix:
 class Table:
     """A matrix with named columns; ``levels`` names the categories of categorical columns.
 
-    ``named`` is False if the user gave no names and the columns are only numbered (x0, x1, …). ``checked_as`` says
-    that the values were found to be valid inputs or outputs; they are not looked at again.
+    ``named`` is False if the user gave no names and the columns are only numbered (x0, x1, …). ``checked`` are
+    values that were found to be valid inputs or outputs (:meth:`checked_as`).
 
     >>> table = Table(np.array([[1.0, 0.0], [2.0, 1.0]]), ("age", "sex"), {1: ("f", "m")})
     >>> table.shape
@@ -68,7 +69,7 @@ class Table:
     levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     origin: Origin | None = None
     named: bool = True
-    checked_as: Literal["inputs", "outputs"] | None = None
+    checked: tuple[Role, Matrix] | None = field(default=None, repr=False, compare=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -89,6 +90,22 @@ class Table:
         for column, names in self.levels.items():
             decoded[:, column] = _decoded(values[:, column], names)
         return np.array(decoded, dtype=dtype)
+
+    def checked_as(self, role: Role) -> Table:
+        """The same table, with a note that its values are valid, so that nobody looks at them again.
+
+        The note holds for these very values, and they can no longer be written to. (Nothing keeps the values of a
+        sparse matrix from being changed, so there is no note on those.)
+        """
+        if sparse.issparse(self.values):
+            return self
+        values = self.values.view()
+        values.flags.writeable = False
+        return replace(self, values=values, checked=(role, values))
+
+    def is_checked(self, role: Role) -> bool:
+        """Whether the values were found to be valid inputs or outputs."""
+        return self.checked is not None and self.checked[0] == role and self.checked[1] is self.values
 
     def __getitem__(self, rows: Any) -> Table:
         """Some rows: a slice, indices or a mask."""
@@ -133,18 +150,23 @@ class Table:
             codes = self.column(column)
             known = np.where(np.isnan(codes), len(mine), codes).astype(np.intp)
             values = _with_column(values, column, translation[known])
-        return replace(self, values=values, levels=dict(levels))
+        return self._with(values, levels=dict(levels))
 
     def take(self, rows: Rows) -> Table:
         origin = None if self.origin is None else self.origin.take(rows)
-        return replace(self, values=self.values[rows], origin=origin)
+        return self._with(self.values[rows], origin=origin)
 
     def select(self, columns: Sequence[int]) -> Table:
         """Some columns, by position."""
         levels = {new: self.levels[old] for new, old in enumerate(columns) if old in self.levels}
         chosen = np.asarray(columns, dtype=np.intp)
         names = tuple(self.names[column] for column in columns)
-        return replace(self, values=self.values[:, chosen], names=names, levels=levels)
+        return self._with(self.values[:, chosen], names=names, levels=levels)
+
+    def _with(self, values: Matrix, **changes: Any) -> Table:
+        """Cells of this table in another arrangement, which are as valid as these."""
+        table = replace(self, values=values, **changes)
+        return table.checked_as(self.checked[0]) if self.checked and self.is_checked(self.checked[0]) else table
 
     def select_named(self, names: Sequence[str]) -> Table:
         """The columns with these names, in this order; all of them must exist."""

@@ -23,7 +23,7 @@ def as_inputs(X: Any) -> Table:
         raise DataError(f"X has 0 sample(s) (shape={table.shape}) while a minimum of 1 is required.")
     if table.shape[1] == 0:
         raise DataError(f"X has 0 feature(s) (shape={table.shape}) while a minimum of 1 is required.")
-    if table.checked_as == "inputs":
+    if table.is_checked("inputs"):
         return table
     infinite = _first(table.values, np.isinf)
     if infinite is not None:
@@ -32,7 +32,7 @@ def as_inputs(X: Any) -> Table:
             f"{table.where(row)}, column {quoted(table.names[column])}: the value is infinite; "
             "leave the cell empty or enter a number"
         )
-    return replace(table, checked_as="inputs")
+    return table.checked_as("inputs")
 
 
 def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = False) -> Table:
@@ -53,7 +53,7 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = F
     refuse_duplicates(table.names)
     if table.shape[1] == 0:
         raise DataError("there is no output column; name at least one")
-    if table.checked_as == "outputs":
+    if table.is_checked("outputs"):
         return table
     values = table.values.toarray() if sparse.issparse(table.values) else np.array(table.values)
     for column, levels in table.levels.items():
@@ -65,7 +65,7 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = F
             f"{table.where(row)}, column {quoted(table.names[column])}: "
             "an output must be 0 or 1 (or true/false, yes/no), or empty if it is missing"
         )
-    return replace(table, values=values, levels={}, checked_as="outputs")
+    return replace(table, values=values, levels={}).checked_as("outputs")
 
 
 def _truth_values(codes: Floats, levels: tuple[str, ...]) -> Floats:
