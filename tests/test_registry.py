@@ -15,6 +15,8 @@ import amiss.models.parents
 import amiss.output.list_formats
 import amiss.readers
 import amiss.scoring.rules
+import amiss.scoring.searches
+import amiss.scoring.spaces
 import amiss.scoring.weightings
 from amiss.cli import cli
 from amiss.encoding.scalings import SCALINGS
@@ -26,7 +28,10 @@ from amiss.readers.registry import FORMATS
 from amiss.registry import Registry
 from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
 
-REGISTRIES = {"rule": RULES, "weighting": WEIGHTINGS, "scaling": SCALINGS, "parents": PARENTS, "format": FORMATS}
+REGISTRIES = {
+    "rule": RULES, "weighting": WEIGHTINGS, "scaling": SCALINGS, "parents": PARENTS, "format": FORMATS,
+    "neighbor_space": SPACES, "neighbor_search": SEARCHES,
+}  # fmt: skip
 
 
 def modules(package):
@@ -56,6 +61,8 @@ def defined(package, fits):
         (RULES, amiss.scoring.rules, lambda value: hasattr(value, "terms")),
         (WEIGHTINGS, amiss.scoring.weightings, lambda value: hasattr(value, "inverted")),
         (SCALINGS, amiss.encoding.scalings, lambda value: isinstance(value, Scaling)),
+        (SPACES, amiss.scoring.spaces, lambda value: hasattr(value, "has_outputs")),
+        (SEARCHES, amiss.scoring.searches, lambda value: hasattr(value, "prepared")),
         (PARENTS, amiss.models.parents, lambda value: hasattr(value, "visible")),
         (FORMATS, amiss.readers, lambda value: isinstance(value, Format)),
     ],

@@ -14,7 +14,7 @@ from support.tables import make_table
 from amiss import MCODE, Settings
 from amiss.encoding.scalings import SCALINGS
 from amiss.models.registry import PARENTS
-from amiss.scoring.registry import RULES, WEIGHTINGS
+from amiss.scoring.registry import RULES, SEARCHES, SPACES, WEIGHTINGS
 from amiss.settings import DEFAULTS, OF_THE_MACHINE
 
 
@@ -24,9 +24,12 @@ def test_the_defaults_are_those_of_the_detector():
 
 
 def test_names_become_objects():
-    settings = Settings.of(rule="lrw", weighting="brier", scaling="block", parents="chain")
+    near = {"neighbor_space": "inputs", "neighbor_search": "exact"}
+    settings = Settings.of(rule="lrw", weighting="brier", scaling="block", parents="chain", **near)
     assert settings.scoring.rule is RULES["lrw"]
     assert settings.scoring.weighting is WEIGHTINGS["brier"]
+    assert settings.scoring.neighbor_space is SPACES["inputs"]
+    assert settings.scoring.neighbor_search is SEARCHES["exact"]
     assert settings.models.scaling is SCALINGS["block"]
     assert settings.models.parents is PARENTS["chain"]
     assert Settings.of(rule="auto").scoring.rule is None

@@ -20,12 +20,12 @@ from amiss.encoding.encoded_rows import EncodedRows
 from amiss.errors import DataError
 from amiss.explanations.explanation import Explanation
 from amiss.fitted import FittedDetector, checked_row, explain_new_row, fit_detector
+from amiss.models.projection import log_rho
 from amiss.models.settings import STRENGTHS
 from amiss.monitoring.batch import ScoredBatch
 from amiss.output.report import Picture, refuse_other_rows, write_report
 from amiss.persistence import load_fitted, save_fitted
-from amiss.scoring.neighborhood import NeighborSearch, NeighborSpace
-from amiss.settings import Settings
+from amiss.settings import DEFAULTS, Settings
 
 OF_ROWS = ("decision_scores_", "labels_", "contributions_", "probabilities_", "rho_", "weights_", "p_values_")
 
@@ -143,8 +143,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         weighting: str = "sqrt",
         crossfit: float | bool = 0.6,
         n_neighbors: int = 100,
-        neighbor_space: NeighborSpace = "joint",
-        neighbor_search: NeighborSearch = "auto",
+        neighbor_space: str = "joint",
+        neighbor_search: str = "auto",
         strengths: Sequence[float] = STRENGTHS,
         parent_penalty: float = 4.0,
         cv: int = 5,
@@ -189,7 +189,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             score; as a parent of others it enters by its expected value given the inputs (for new
             rows, if no output was missing in the fit, by its base rate).
         """
-        settings = Settings.of(**self.get_params(deep=False))
+        settings = Settings.of(**{name: getattr(self, name) for name in DEFAULTS})
         columns, inputs, outputs = Columns.of(X, Y)
         validate_data(self, X=inputs if isinstance(X, (list, tuple)) else X, skip_check_array=True)
         return self._adopt(fit_detector(settings, columns, inputs, outputs))
@@ -225,9 +225,10 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
         Higher is better, as scikit-learn's model selection expects; it says nothing about which rows are unusual.
         """
-        probabilities = self._fitted().score(self._encoded(X, Y)).probabilities
-        tiny = np.finfo(float).tiny
-        return float(np.log(np.maximum(probabilities[~np.isnan(probabilities)], tiny)).mean())
+        scored = self._fitted().score(self._encoded(X, Y))
+        if not scored.observed.any():
+            raise DataError("every output of these rows is missing, so there is nothing to score")
+        return float(log_rho(scored.log_odds, scored.Y)[scored.observed].mean())
 
     def score_batch(
         self,
@@ -258,9 +259,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         fitted, rows = self._fitted(), self._encoded(X, Y)
         if fitted.calibration is None:
             raise DataError("p-values of new rows need rows held out of the fit; call calibrate(X, Y) after fit")
-        found = fitted.decide(rows, fitted.score(rows), BatchRequest(alerts=1)).p_values
-        assert found is not None
-        return found
+        return fitted.calibration.p_values_of(fitted.score(rows))
 
     def predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
         """1 for new rows above the ``threshold_`` (with ``fdr``, for those of the batch that pass it), else 0."""
@@ -270,8 +269,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any, Y: Any, method: ProbabilityMethod = "linear") -> Floats:
         """PyOD's: each row's chance of being usual and of being an outlier, ``(n_rows, 2)``.
 
-        They are scores on a scale from 0 to 1 by those of the training rows, not calibrated chances; the
-        p-values of :meth:`score_batch` are.
+        They are scores on a scale from 0 to 1 by those of the training rows, not calibrated chances. The p-values
+        of :meth:`score_batch` are calibrated, but they are something else: how often usual rows score as high.
         """
         return outlier_probabilities(self.decision_function(X, Y), self._fitted().training_scores, method)
 
@@ -279,11 +278,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         """PyOD's: how likely each row would keep its flag if the training rows were drawn again, ``(n_rows,)``."""
         fitted, rows = self._fitted(), self._encoded(X, Y)
         scored = fitted.score(rows)
-        flagged, n_above = (
-            fitted.decide(rows, scored).flagged,
-            (fitted.training_scores > fitted.decision.threshold),
-        )
-        return flag_confidence(scored.scores, flagged, fitted.training_scores, int(n_above.sum()))
+        flagged, training_scores = fitted.decide(rows, scored).flagged, fitted.training_scores
+        n_flagged = int((training_scores > fitted.decision.threshold).sum())
+        return flag_confidence(scored.scores, flagged, training_scores, n_flagged)
 
     def fit_predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
         """Fit, and give ``labels_``."""
@@ -357,8 +354,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self) -> FittedDetector:
         check_is_fitted(self)
-        fitted: FittedDetector = self.fitted_
-        return fitted
+        # Of the parameters only those that change no number may be set after the fit.
+        self.fitted_: FittedDetector = self.fitted_.on_machine(self.n_jobs, bool(self.verbose))
+        return self.fitted_
 
     def _encoded(self, X: Any, Y: Any) -> EncodedRows:
         fitted = self._fitted()

@@ -19,7 +19,7 @@ from amiss.decisions.settings import DEFAULT_SHARE, DecisionSettings
 from amiss.encoding.scalings import SCALINGS
 from amiss.models.registry import PARENTS
 from amiss.models.settings import STRENGTHS, ModelSettings
-from amiss.scoring.registry import AUTO, RULES, WEIGHTINGS
+from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
 from amiss.scoring.rules import ScoringRule
 from amiss.scoring.settings import ScoringSettings
 
@@ -49,7 +49,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
 OF_THE_MACHINE = ("n_jobs", "verbose")  # parameters that change no number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Settings:
     """What the user asked for.
 
@@ -68,6 +68,11 @@ class Settings:
     verbose: bool
     parameters: Mapping[str, Any]
 
+    def __repr__(self) -> str:
+        given = {name: " ".join(repr(value).split()) for name, value in self.parameters.items()}
+        changed = [f"{name}={value}" for name, value in given.items() if value != repr(DEFAULTS[name])]
+        return f"Settings({', '.join(changed)})"
+
     @classmethod
     def of(cls, **parameters: Any) -> Settings:
         """From parameters of :class:`~amiss.MCODE`; one that is not given has its default."""
@@ -78,6 +83,7 @@ class Settings:
         scaling, parents = SCALINGS.named(given["scaling"]), PARENTS.named(given["parents"])
         rule = None if given["rule"] == AUTO else RULES.named(given["rule"], AUTO)
         weighting = WEIGHTINGS.named(given["weighting"])
+        space, search = SPACES.named(given["neighbor_space"]), SEARCHES.named(given["neighbor_search"])
         share = _crossfit_share(given["crossfit"])
         decision = DecisionSettings(given["contamination"], given["fdr"])
         if decision.level is not None and not share:
@@ -94,7 +100,10 @@ class Settings:
                 weighting=weighting,
                 # A level needs scores by models that did not see a row.
                 out_of_fold_share=share if decision.level is None else 1.0,
-                **{name: given[name] for name in ("n_neighbors", "neighbor_space", "neighbor_search", "exclude")},
+                n_neighbors=given["n_neighbors"],
+                neighbor_space=space,
+                neighbor_search=search,
+                exclude=given["exclude"],
             ),
             decision=decision,
             seed=_seed(given["random_state"]) % 2**63,

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from amiss.scoring.approximate_neighbors import ApproximateRows, row_search
+from amiss.scoring import searches
+from amiss.scoring.approximate_neighbors import ApproximateRows
 from amiss.scoring.neighbors import NearestRows
+from amiss.scoring.registry import SEARCHES, SPACES
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -139,10 +141,27 @@ def test_the_approximate_search_makes_up_for_cells_with_too_few_rows():
 
 def test_exact_is_the_default_and_always_there():
     rows = clustered(0)
-    assert type(row_search(rows, "auto", 5, None)) is NearestRows
-    assert type(row_search(rows, "exact", 5, None)) is NearestRows
-    assert type(row_search(rows, "approximate", 5, None)) is ApproximateRows
-    assert type(row_search(sparse.csr_array(rows), "approximate", 5, None)) is NearestRows
+    assert type(SEARCHES["auto"].prepared(rows, 5, None)) is NearestRows
+    assert type(SEARCHES["exact"].prepared(rows, 5, None)) is NearestRows
+    assert type(SEARCHES["approximate"].prepared(rows, 5, None)) is ApproximateRows
+    for search in SEARCHES.values():
+        assert type(search.prepared(sparse.csr_array(rows), 5, None)) is NearestRows
+
+
+def test_very_many_rows_are_searched_approximately_if_nothing_else_is_asked_for(monkeypatch):
+    rows = clustered(0)
+    monkeypatch.setattr(searches, "MANY_ROWS", len(rows))
+    assert type(SEARCHES["auto"].prepared(rows, 5, None)) is ApproximateRows
+    assert type(SEARCHES["auto"].prepared(rows[1:], 5, None)) is NearestRows
+    assert type(SEARCHES["auto"].prepared(sparse.csr_array(rows), 5, None)) is NearestRows
+
+
+def test_a_space_with_outputs_tells_rows_with_other_outputs_apart():
+    inputs, outputs = clustered(0)[:5], np.eye(5)
+    for space in SPACES.values():
+        moved = space.of(inputs, 1 - outputs) != space.of(inputs, outputs)
+        assert moved.any() == space.has_outputs
+        np.testing.assert_array_equal(space.of(inputs, outputs)[:, : inputs.shape[1]], inputs)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 60))

@@ -132,14 +132,14 @@ _OPTIONS = (
     ),
     click.option(
         "--neighbor-space",
-        type=click.Choice(SPACES),
+        type=click.Choice(list(SPACES)),
         default="joint",
         show_default=True,
         help="Where neighbours are near: in inputs and outputs, or in inputs.",
     ),
     click.option(
         "--neighbor-search",
-        type=click.Choice(SEARCHES),
+        type=click.Choice(list(SEARCHES)),
         default="auto",
         show_default=True,
         help="Approximate is for very many dense rows; sparse ones are always searched exactly.",

@@ -42,8 +42,8 @@ class Explainer:
     """Explains rows by what a fit has left behind.
 
     ``training_scores`` are those of the rows of the fit, by which a row is ranked. Without these rows
-    (``training``) only new rows can be explained, and there are no neighbours. ``known_suspects`` are those of
-    training rows that were looked for before, so that a list and a report look for them once.
+    (``training``) only new rows can be explained, and there are no neighbours. Suspects of training rows are
+    remembered, so that a list and a report look for them once.
     """
 
     models: FittedModels
@@ -53,7 +53,7 @@ class Explainer:
     threshold: float
     input_names: tuple[str, ...]
     output_names: tuple[str, ...]
-    known_suspects: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
+    _known: dict[int, list[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def _cases(self) -> Cases:
@@ -69,10 +69,10 @@ class Explainer:
 
     def suspects_of_training(self, numbers: Sequence[int]) -> Iterator[list[int]]:
         """The outputs with a telling contribution of each training row, in the order of its explanation."""
-        unknown = [number for number in numbers if number not in self.known_suspects]
+        unknown = [number for number in numbers if number not in self._known]
         for case, changed in self._changed(self._cases.of_training(unknown)):
             self._suspects(case, changed)
-        return (self.known_suspects[number] for number in numbers)
+        return iter([self._known[number] for number in numbers])
 
     def suspects_of_new(
         self, encoded: EncodedRows, scored: ScoredRows, numbers: Sequence[int]
@@ -88,7 +88,7 @@ class Explainer:
     def _suspects(self, case: Case, changed: dict[int, Changed]) -> list[int]:
         found = _ordered_suspects(case, changed)
         if case.number is not None:
-            self.known_suspects[case.number] = found
+            self._known[case.number] = found
         return found
 
     def _changed(self, batches: Iterable[list[Case]]) -> Iterator[tuple[Case, dict[int, Changed]]]:
@@ -111,7 +111,7 @@ class Explainer:
             n_rows=len(self.training_scores),
             outputs=tuple(self._outputs(case, changed, suspects, score, linear)),
             n_suspects=len(suspects),
-            neighbor_space=self.scorer.neighbor_space,
+            neighbor_space=self.scorer.neighbor_space.name,
             neighbors=None if near is None else tuple(self.models.training_rows.order[near].tolist()),
             left_out=_left_out(case, linear),
             observed={self.output_names[i]: int(case.Y[i]) for i in np.flatnonzero(~np.isnan(case.Y))},

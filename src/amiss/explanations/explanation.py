@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from amiss.data.table import MISSING
 from amiss.explanations.explained_output import MOST_TERMS, ExplainedOutput, Term
+from amiss.scoring.registry import SPACES
 from amiss.wording import in_sentence, joined, percent, printable
 
 TELLING = 0.1  # a column that is named adds at least this share of the largest
@@ -139,7 +140,7 @@ class Explanation:
         known, alike = output.neighbors_known, output.neighbors_alike
         if not known:
             return []
-        where = "inputs and outputs" if self.neighbor_space == "joint" else "its inputs"
+        where = SPACES[self.neighbor_space].description
         have = "has" if alike == 1 else "have"
         return [f"Of the {known} rows nearest to it in {where}, {alike} {have} {_valued(output)} too."]
 

@@ -60,7 +60,7 @@ def _neighbors(cases: list[Case], filled: Floats, models: FittedModels, scorer: 
     """The neighbours that each case would have with its outputs as in ``filled``."""
     if scorer.local is None:
         return None
-    if scorer.neighbor_space == "inputs":  # which were not changed
+    if not scorer.neighbor_space.has_outputs:  # then nothing moved
         return np.stack([case.neighbors for case in cases if case.neighbors is not None])
     return scorer.neighbors(_designs(cases, models), filled, _own(cases))
 

@@ -8,37 +8,20 @@ of the rows are found too, and the number of cells is doubled until ``GOAL`` of 
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from amiss.arrays import Floats, Matrix
-from amiss.errors import MissingDependencyError
-from amiss.progress import Progress
+from amiss.progress import Progress, ignored
 from amiss.scoring.neighbors import NearestRows, Neighbors, without
 from amiss.threads import thread_count
 
-Search = Literal["auto", "exact", "approximate"]
-
-MANY_ROWS = 200_000  # from here on "auto" is approximate, where it can be
 SAMPLE = 256
 GOAL = 0.99
 ROWS_A_CELL = 200
 BLOCK = 8192
-
-
-def row_search(rows: Matrix, search: Search, k: int, n_jobs: int | None) -> NearestRows:
-    """Exact or approximate, as asked for; sparse rows and few rows are always searched exactly."""
-    if search == "exact" or sparse.issparse(rows) or (search == "auto" and rows.shape[0] < MANY_ROWS):
-        return NearestRows(rows)
-    if find_spec("faiss") is None:
-        if search == "auto":
-            return NearestRows(rows)
-        raise MissingDependencyError("approximate neighbours need faiss: pip install 'amiss[ann]'")
-    return ApproximateRows(rows, k, n_jobs)
 
 
 class ApproximateRows(NearestRows):
@@ -79,7 +62,7 @@ class ApproximateRows(NearestRows):
         queries: Matrix | None = None,
         *,
         n_jobs: int | None = None,
-        progress: Progress = lambda steps=1: None,
+        progress: Progress = ignored,
     ) -> Neighbors:
         import faiss
 

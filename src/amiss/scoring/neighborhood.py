@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from amiss import progress
-from amiss.arrays import Floats, Matrix, Rows
-from amiss.encoding.joint import joint
+from amiss.arrays import Matrix, Rows
 from amiss.models.fitting import FittedModels
-from amiss.scoring.approximate_neighbors import row_search
 from amiss.scoring.neighbors import NearestRows, Neighbors, without
+from amiss.scoring.searches import NeighborSearch
+from amiss.scoring.spaces import NeighborSpace
 
-NeighborSpace = Literal["joint", "inputs"]
-NeighborSearch = Literal["auto", "exact", "approximate"]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Neighborhood:
     """The rows of a fit to be searched, in the order of their fingerprints, and the neighbours of each."""
 
     nearest: NearestRows
     neighbors: Neighbors
-    space: NeighborSpace
     k: int
 
-    def of(self, design: Matrix, filled: Floats, own: Rows | None, n_jobs: int | None, verbose: bool) -> Neighbors:
-        """The rows of the fit near some rows; ``own`` are rows that are not to be found again."""
-        queries = _space(design, filled, self.space)
+    def of(self, queries: Matrix, own: Rows | None, n_jobs: int | None, verbose: bool) -> Neighbors:
+        """The rows of the fit near some points; ``own`` are rows that are not to be found again."""
         if own is None:
             return _found(self.nearest, self.k, queries, n_jobs, verbose)
         k = min(self.k, self.nearest.rows.shape[0] - 1)
@@ -46,14 +40,9 @@ def find_neighborhood(
     """The neighbourhood of a fit; ``known`` are neighbours that were found before."""
     rows = models.training_rows
     filled = models.expectations.filled(rows.design, rows.Y)
-    nearest = row_search(_space(rows.design, filled, space), search, k, n_jobs)
+    nearest = search.prepared(space.of(rows.design, filled), k, n_jobs)
     found = _found(nearest, k, None, n_jobs, verbose) if known is None else known
-    return Neighborhood(nearest, found, space, k)
-
-
-def _space(design: Matrix, filled: Floats, space: NeighborSpace) -> Matrix:
-    """Where rows are near one another."""
-    return joint(design, filled) if space == "joint" else design
+    return Neighborhood(nearest, found, k)
 
 
 def _found(nearest: NearestRows, k: int, queries: Matrix | None, n_jobs: int | None, verbose: bool) -> Neighbors:

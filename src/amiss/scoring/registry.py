@@ -1,4 +1,4 @@
-"""The scoring rules and weightings by name. A new rule is one class in ``rules`` and one line here."""
+"""Rules, weightings, spaces and searches by name. A new rule is one class in ``rules`` and one line here."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from amiss.registry import Registry
 
 if TYPE_CHECKING:
     from amiss.scoring.rules.base import ScoringRule
+    from amiss.scoring.searches import NeighborSearch
+    from amiss.scoring.spaces import NeighborSpace
     from amiss.scoring.weightings import Weighting
 
 RULES: Registry[ScoringRule] = Registry(
@@ -23,5 +25,11 @@ WEIGHTINGS: Registry[Weighting] = Registry(
     {"sqrt": "SquareRoot", "error": "MeanError", "brier": "Brier"},
 )
 
-SPACES = ("joint", "inputs")  # where neighbours are near
-SEARCHES = ("auto", "exact", "approximate")  # how they are found
+SPACES: Registry[NeighborSpace] = Registry(
+    "neighbor_space", "amiss.scoring.spaces", {"joint": "Joint", "inputs": "InputsAlone"}
+)
+SEARCHES: Registry[NeighborSearch] = Registry(
+    "neighbor_search",
+    "amiss.scoring.searches",
+    {"auto": "Automatic", "exact": "Exact", "approximate": "Approximate"},
+)

@@ -9,14 +9,16 @@ import numpy as np
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.models.fitting import FittedModels
 from amiss.models.projection import log_rho
-from amiss.scoring.neighborhood import Neighborhood, NeighborSpace
+from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.rules import ScoringRule, contributions
+from amiss.scoring.spaces import NeighborSpace
 from amiss.scoring.weightings import Weighting
 from amiss.threads import in_blocks
+from amiss.wording import count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LocalErrors:
     """What local weights need of the training rows: who is near whom, and their errors."""
 
@@ -26,7 +28,7 @@ class LocalErrors:
     mean_errors: Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scorer:
     """Scores rows by a rule, with ``global_weights`` or with weights from ``local`` errors.
 
@@ -42,6 +44,11 @@ class Scorer:
     neighbor_space: NeighborSpace
     n_jobs: int | None
     verbose: bool
+
+    def __repr__(self) -> str:
+        weights = "global" if self.local is None else "local"
+        outputs = f"{int(self.included.sum())} of {count(len(self.included), 'output')}"
+        return f"<Scorer: rule {self.rule.name!r}, {weights} weights, {outputs}>"
 
     def contributions(self, log_odds: Floats, Y: Floats, weights: Floats) -> Floats:
         """What each output adds to the score, by its log-odds and weights, ``(n_rows, n_outputs)``."""
@@ -65,10 +72,11 @@ class Scorer:
         """The training rows near some rows, where weights are local; ``own`` are not to be found again."""
         if self.local is None:
             return None
-        return self.local.neighborhood.of(design, filled, own, self.n_jobs, self.verbose)
+        points = self.neighbor_space.of(design, filled)
+        return self.local.neighborhood.of(points, own, self.n_jobs, self.verbose)
 
     def weights(self, near: Neighbors | None) -> Floats:
-        """Weights of rows with these neighbours, or everybody's."""
+        """Local weights of rows with these neighbours, or the global weights."""
         if self.global_weights is not None:
             return self.global_weights
         local = self.local

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 
 from amiss.arrays import Floats, Mask
 from amiss.errors import DataError
-from amiss.models.settings import positions_of
-from amiss.scoring.neighborhood import NeighborSearch, NeighborSpace
+from amiss.models.settings import listed_outputs, positions_of
 from amiss.scoring.quality import skills
-from amiss.scoring.registry import SEARCHES, SPACES
 from amiss.scoring.rules import ScoringRule
+from amiss.scoring.searches import NeighborSearch
+from amiss.scoring.spaces import NeighborSpace
 from amiss.scoring.weightings import Weighting
 
 
@@ -33,22 +31,22 @@ class ScoringSettings:
     n_neighbors: int
     neighbor_space: NeighborSpace
     neighbor_search: NeighborSearch
-    exclude: Sequence[str | int] | float | None
+    exclude: tuple[str | int, ...] | float | None
 
     def __post_init__(self) -> None:
-        for name, allowed in (("neighbor_space", SPACES), ("neighbor_search", SEARCHES)):
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 0:
             raise ValueError(f"n_neighbors must be a whole number, at least 0; got {self.n_neighbors!r}")
         if isinstance(self.exclude, Integral):
             raise ValueError("exclude must be a list of outputs, or a float that is the lowest skill to include")
+        if self.exclude is not None and not isinstance(self.exclude, Real):
+            listed = [self.exclude] if isinstance(self.exclude, str) else self.exclude
+            object.__setattr__(self, "exclude", listed_outputs(listed, "exclude"))
 
     @property
     def chosen_rule(self) -> ScoringRule:
-        """The rule, where it is known by now."""
-        assert self.rule is not None
+        """The rule; an error if it is still to be chosen."""
+        if self.rule is None:
+            raise ValueError("rule='auto' is chosen by fit")
         return self.rule
 
     @property
@@ -63,8 +61,7 @@ class ScoringSettings:
             if not included.any():
                 raise DataError(f"every output has a skill below {self.exclude}; ask for less")
         elif self.exclude is not None:
-            listed: list[Any] = [self.exclude] if isinstance(self.exclude, str) else list(self.exclude)  # type: ignore[arg-type]
-            included[positions_of(listed, names, "exclude")] = False
+            included[positions_of(self.exclude, names, "exclude")] = False
             if not included.any():
                 raise DataError("exclude names every output; leave at least one")
         return included
