@@ -93,3 +93,35 @@ def test_rows_of_the_fit_are_recognised_in_any_order_and_others_are_not():
     np.testing.assert_array_equal(batch.scores[:60], detector.decision_scores_[order])
     assert detector.fitted_.was_fitted_to(*detector.fitted_.columns.align(X, Y))
     assert not detector.fitted_.was_fitted_to(*detector.fitted_.columns.align(X[order], Y[order]))
+
+
+def test_results_cannot_be_changed_through_one_another(table):
+    detector = fitted(*table)
+    before = detector.decision_function(*table)
+    for name in ("contributions_", "decision_scores_", "probabilities_", "weights_"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(detector, name)[0] = 1000
+    batch = detector.score_batch(*table)
+    for array in (batch.scores, batch.flagged, batch.contributions):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    np.testing.assert_array_equal(detector.decision_function(*table), before)
+
+
+def test_threads_and_progress_may_be_set_after_the_fit(table):
+    X, Y = table
+    detector = fitted(X, Y).set_params(n_jobs=1)
+    scores = detector.decision_function(X + 1, Y)
+    assert detector.fitted_.settings.n_jobs == detector.fitted_.scorer.n_jobs == 1
+    assert detector.set_params(verbose=True).calibrate(X, Y).fitted_.settings.verbose
+    np.testing.assert_array_equal(detector.set_params(n_jobs=2).decision_function(X + 1, Y), scores)
+
+
+def test_a_subclass_may_have_parameters_of_its_own(table):
+    class Named(amiss.MCODE):
+        def __init__(self, *, title="mine", rule="prod"):
+            super().__init__(rule=rule)
+            self.title = title
+
+    detector = Named().fit(*table)
+    assert detector.rule_ == "prod" and detector.get_params() == {"rule": "prod", "title": "mine"}

@@ -14,6 +14,13 @@ Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
 
+def read_only(*arrays: npt.NDArray[Any] | None) -> None:
+    """Make arrays that several values share unwritable, so that nobody changes one through another."""
+    for array in arrays:
+        if array is not None:
+            array.setflags(write=False)
+
+
 def checked_csr_array(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> sparse.csr_array:
     """A CSR matrix from untrusted arrays, all of which are checked; a ``ValueError`` if they do not form one.
 

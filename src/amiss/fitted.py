@@ -5,6 +5,7 @@ fit_detector(settings, columns, inputs, outputs) -> FittedDetector
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,8 +26,8 @@ from amiss.errors import DataError
 from amiss.evaluation.choice import RuleChoice, choose_rule
 from amiss.explanations.explainer import Explainer
 from amiss.explanations.explanation import Explanation
-from amiss.models.conditional import LinearModel, linear_twin
-from amiss.models.fitting import FittedModels, fit_models, without_fold_models
+from amiss.models.conditional import linear_twin
+from amiss.models.fitting import WITHOUT_ROWS, FittedModels, fit_models, without_fold_models
 from amiss.monitoring.batch import Findings, ScoredBatch
 from amiss.monitoring.drift import drift_of
 from amiss.monitoring.membership import MembershipFilter
@@ -40,9 +41,10 @@ from amiss.scoring.scorer import Scorer
 from amiss.scoring.training import neighborhood_of, score_training_rows
 from amiss.scoring.training_match import score_new_rows
 from amiss.settings import Settings
+from amiss.wording import count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FittedDetector:
     """The result of fitting a detector; nothing mutates it.
 
@@ -77,11 +79,16 @@ class FittedDetector:
     membership: MembershipFilter | None = None
     reading: dict[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        rows, columns = count(len(self.training_scores), "row"), self.columns
+        names = f"{count(len(columns.inputs), 'input')}, {count(len(columns.outputs), 'output')}"
+        return f"<FittedDetector: {rows}, {names}, rule {self.scorer.rule.name!r}>"
+
     @property
     def training_rows(self) -> ScoredRows:
         """The scored rows of the fit; an error if the model was saved without them."""
         if self.training is None:
-            raise DataError("this model was saved without the rows of the fit; only new rows can be explained")
+            raise DataError(WITHOUT_ROWS)
         return self.training
 
     @cached_property
@@ -95,6 +102,13 @@ class FittedDetector:
             input_names=self.columns.inputs,
             output_names=self.columns.outputs,
         )
+
+    def on_machine(self, n_jobs: int | None, verbose: bool) -> FittedDetector:
+        """The same with another number of threads, or with progress shown."""
+        if (self.settings.n_jobs, self.settings.verbose) == (n_jobs, verbose):
+            return self
+        settings = replace(self.settings, n_jobs=n_jobs, verbose=verbose)
+        return replace(self, settings=settings, scorer=replace(self.scorer, n_jobs=n_jobs, verbose=verbose))
 
     def encode(self, inputs: Table, outputs: Table) -> EncodedRows:
         """Rows with the columns of the fit as the models see them."""
@@ -192,11 +206,11 @@ class FittedDetector:
     def dependence(self) -> Floats | None:
         """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
         model, n_columns = self.models.model, self.models.encoder.n_columns
-        if isinstance(model, LinearModel):
-            return model.coef[n_columns:]
-        rows = self.models.training_rows
-        design, Y = rows.design[:50], rows.Y[:50]
-        linear = linear_twin(model, design, self.models.expectations.filled(design, Y))
+        linear = model.as_linear(n_columns)
+        if linear is not model:  # whether it says the same is to be seen on rows
+            rows = self.models.training_rows
+            design, Y = rows.design[:50], rows.Y[:50]
+            linear = linear_twin(model, design, self.models.expectations.filled(design, Y))
         return None if linear is None else linear.coef[n_columns:]
 
     def was_fitted_to(self, inputs: Table, outputs: Table) -> bool:
@@ -218,9 +232,13 @@ class FittedDetector:
 
 def checked_row(row: int, n_rows: int, whose: str) -> int:
     """A row's number, if there is such a row."""
-    if not 0 <= row < n_rows:
+    try:
+        number = operator.index(row)
+    except TypeError:
+        raise DataError(f"a row is given by its number, a whole number; got {row!r}") from None
+    if not 0 <= number < n_rows:
         raise DataError(f"there is no row {row}: {whose} {n_rows} rows, counted from 0")
-    return int(row)
+    return number
 
 
 def explain_new_row(fitted: FittedDetector, inputs: Table, outputs: Table, row: int) -> Explanation:

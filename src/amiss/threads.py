@@ -76,9 +76,11 @@ def _noted_interrupts() -> Iterator[threading.Event]:
 
 def thread_count(n_jobs: int | None) -> int:
     """scikit-learn's habit: None is one, -1 all cores that this process may use, -2 all but one."""
-    from joblib import effective_n_jobs
+    if n_jobs is None or n_jobs > 0:
+        return n_jobs or 1
+    from joblib import cpu_count
 
-    return int(effective_n_jobs(n_jobs))
+    return max(1, int(cpu_count()) + 1 + n_jobs)
 
 
 def in_blocks(n_rows: int, work: Callable[[slice], None], n_jobs: int | None) -> None:

@@ -64,3 +64,11 @@ def test_the_decision_on_the_rows_of_the_fit_is_the_detectors():
         np.testing.assert_array_equal(decision.flagged, detector.labels_)
         with pytest.raises(FrozenInstanceError):
             decision.threshold = 0.0
+
+
+def test_what_to_compare_with_is_for_a_level():
+    X, Y = make_table(60)
+    detector = fitted(X, Y).calibrate(X, Y)
+    for asked in ({}, {"rate": 0.1}, {"alerts": 2}):
+        with pytest.raises(ValueError, match="against is for a false-discovery level"):
+            detector.score_batch(X, Y, against="models", **asked)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from amiss.cli.lazy import LazyOption, default_of, value_of
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_table, reading_options
 
@@ -16,35 +18,35 @@ if TYPE_CHECKING:
     from amiss.evaluation import RuleChoice
 
 
+def _measured(option: str, constant: str, help: str, **attributes: Any) -> Any:
+    """An option of the measurement; its default is what the measurement has."""
+
+    def default() -> Any:
+        found = value_of("amiss.evaluation.choice", constant)()
+        return ",".join(map(str, found)) if isinstance(found, tuple) else found
+
+    return click.option(option, cls=LazyOption, lazy_default=default, help=help, **attributes)
+
+
 @click.command(short_help="See which rule finds flips in a table, and with what precision.")
 @reading_options
-@click.option(
-    "--flips",
-    metavar="SHARES",
-    default="0.025,0.05,0.1,0.2",
-    show_default=True,
-    help="Shares of a row's outputs to flip, separated by commas.",
+@_measured(
+    "--flips", "DIMENSIONALITIES", "Shares of a row's outputs to flip, separated by commas.", metavar="SHARES"
 )
-@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="How often to try each share.")
-@click.option(
+@_measured("--seeds", "N_SEEDS", "How often to try each share.", type=click.IntRange(1))
+@_measured(
     "--ratio",
+    "RATIO",
+    "Share of the rows in which outputs are flipped.",
     type=click.FloatRange(0, 0.5, min_open=True),
-    default=0.01,
-    show_default=True,
     metavar="SHARE",
-    help="Share of the rows in which outputs are flipped.",
 )
-@click.option(
-    "--rows",
-    type=click.IntRange(1),
-    default=5000,
-    show_default=True,
-    metavar="N",
-    help="Draw this many rows from a larger table.",
-)
+@_measured("--rows", "MOST_ROWS", "Draw this many rows from a larger table.", type=click.IntRange(1), metavar="N")
 @click.option("--plot", metavar="PNG", help="Also draw the precisions (needs the extra plot).")
 @click.option("--json", "as_json", is_flag=True, help="Print the measurements as JSON.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 is all cores.")
+@click.option(
+    "--jobs", cls=LazyOption, lazy_default=default_of("n_jobs"), type=int, help="Threads; -1 is all cores."
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
 def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """Flip outputs of a table on purpose, and see which rule finds them.
@@ -78,7 +80,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         n_seeds=options["seeds"],
         ratio=options["ratio"],
         most_rows=options["rows"],
-        others={"lof": lof_of_fit},
+        others={"lof": partial(lof_of_fit, n_jobs=options["jobs"])},
     )
     if options["plot"] is not None:
         _draw(choice, Path(options["plot"]))
@@ -104,11 +106,11 @@ def _text(choice: RuleChoice, n_rows: int) -> str:
     """Precision of each rule at each alert rate, and which to take."""
     from amiss.wording import count
 
-    of = f" (drawn from {n_rows})" if choice.n_rows < n_rows else ""
+    of = f" (drawn from {n_rows:,})" if choice.n_rows < n_rows else ""
     rates = "".join(f"{rate:>7.1%}" for rate in choice.rates)
     counts = "".join(f"{flips:>7}" for flips in choice.flips)
     lines = [
-        f"{choice.n_rows} rows{of}; {choice.n_flipped} of them flipped; outputs per row: "
+        f"{count(choice.n_rows, 'row')}{of}; {choice.n_flipped:,} of them flipped; outputs per row: "
         f"{', '.join(map(str, choice.flips))}; {count(choice.atpar.shape[2], 'trial')} each.",
         "",
         f"{'':8}{'precision among the top':>{len(rates)}}  {'flips found among the top':>{len(rates)}}"
@@ -118,10 +120,18 @@ def _text(choice: RuleChoice, n_rows: int) -> str:
     for number, name in enumerate(choice.rules):
         precision, found = (values[number].mean(axis=(0, 1)) for values in (choice.precision, choice.found))
         by_flips = choice.atpar[number].mean(axis=1)
-        lines.append(f"{name:8}{_cells(precision)}  {_cells(found)}   {'':15}{_cells(by_flips)}")
+        lines.append(f"{name:8}{_cells(precision)}  {_cells(found)}   {'':17}{_cells(by_flips)}")
     lines.append(f"{'at most':8}{_cells(choice.ceiling)}")
-    lines += ["", f"Best here: {choice.why}.", f"To use it: amiss find … --rule {choice.best.name}"]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *_advice(choice)])
+
+
+def _advice(choice: RuleChoice) -> list[str]:
+    """Which rule to take; nothing to do if it is the default."""
+    best = choice.best.name
+    if best != value_of("amiss.settings", "DEFAULTS")()["rule"]:
+        return [f"Best here: {choice.why}.", f"To use it: amiss find … --rule {best}"]
+    reason = "it found flipped rows best" if choice.leads else "no rule was clearly better"
+    return [f"Keep the default, {best}: {reason} {choice.evidence}."]
 
 
 def _cells(values: Iterable[float]) -> str:

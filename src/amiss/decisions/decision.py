@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from amiss.arrays import Floats, Mask
+from amiss.arrays import Floats, Mask, read_only
 from amiss.decisions.calibration import Calibration
 from amiss.decisions.p_values import discoveries, p_values
 from amiss.decisions.settings import BatchRequest, DecisionSettings
@@ -27,7 +27,7 @@ Drawn = Callable[[float], Floats]
 """From a false-discovery level to the scores of simulated rows, sorted ascending."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decision:
     """Which rows are flagged.
 
@@ -53,6 +53,13 @@ class Decision:
     why_none: str = ""
     unjudged: int = 0
 
+    def __post_init__(self) -> None:
+        read_only(self.flagged, self.p_values)
+
+    def __repr__(self) -> str:
+        flagged = f"{int(self.flagged.sum())} of {count(len(self.flagged), 'row')} flagged"
+        return f"<Decision: {flagged}, threshold {self.threshold:.4g} ({self.reason})>"
+
 
 def training_reason(settings: DecisionSettings) -> tuple[DecidedBy, str]:
     """How rows of the fit are flagged, and the same in words."""
@@ -72,7 +79,7 @@ def decide_training(scores: Floats, settings: DecisionSettings, drawn: Drawn) ->
     return Decision(threshold, scores > threshold, p, by, reason, level)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BatchDecider:
     """Flags rows of a batch by what the fit knows.
 
@@ -88,8 +95,10 @@ class BatchDecider:
 
     def decide(self, rows: ScoredRows, request: BatchRequest, drawn: Drawn) -> Decision:
         """As the request says or, where it says nothing, as the fit does."""
-        p = self._conformal(rows)
+        p = None if self.calibration is None else self.calibration.p_values_of(rows)
         level = self.level if request.is_empty else request.fdr
+        if level is None and request.against is not None:
+            raise ValueError("against is for a false-discovery level; give fdr too")
         if level is not None:
             return self._at_level(rows, level, p, request, drawn)
         if request.alerts is not None:
@@ -98,14 +107,6 @@ class BatchDecider:
             return self._by_rate(rows.scores, request.rate, p)
         flagged = rows.scores > self.threshold
         return Decision(self.threshold, flagged, p, "threshold", "the threshold of the fit")
-
-    def _conformal(self, rows: ScoredRows) -> Floats | None:
-        """P-values against rows held out of the fit; rows of the fit have none."""
-        if self.calibration is None:
-            return None
-        p = self.calibration.p_values(rows.scores)
-        p[~rows.is_new] = np.nan
-        return p
 
     def _by_rate(self, scores: Floats, rate: float, p: Floats | None) -> Decision:
         if self.calibration is None:
@@ -135,12 +136,12 @@ class BatchDecider:
             raise DataError("no rows were held out of the fit to compare with; call calibrate(X, Y) after fit")
         flagged[~new] = False
         threshold = threshold_below(rows.scores[new], flagged[new]) if new.any() else self.threshold
-        decided_there = self.training_flags is not None and level == self.level
-        if self.training_flags is not None and level == self.level:
-            flagged[~new] = self.training_flags[rows.training_match[~new]]
+        decided_there = self.training_flags if level == self.level else None
+        if decided_there is not None:
+            flagged[~new] = decided_there[rows.training_match[~new]]
         reason = f"at a false-discovery level of {percent(level)} against {whom}"
         why_none = "" if flagged.any() else self._why_none(p[new], level, by_models)
-        unjudged = 0 if decided_there else int((~new).sum())
+        unjudged = int((~new).sum()) if decided_there is None else 0
         return Decision(threshold, flagged, p, "fdr", reason, level, why_none, unjudged)
 
     def _why_none(self, p: Floats, level: float, by_models: bool) -> str:

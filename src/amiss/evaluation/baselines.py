@@ -32,19 +32,19 @@ def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: str = "rank") -> Floats
     return local_outlier_factor(nearest, nearest.find(n_neighbors, n_jobs=-1))
 
 
-def lof_of_fit(models: FittedModels, neighborhood: Neighborhood | None, n_jobs: int = -1) -> Floats:
+def lof_of_fit(models: FittedModels, neighborhood: Neighborhood | None, n_jobs: int | None = -1) -> Floats:
     """Local outlier factor of each training row, from neighbours that a fit has found already.
 
     They are those of :func:`lof` if no output is missing, the scaling is the same and the neighbours are
     near in inputs and outputs.
     """
     if neighborhood is None:
-        raise ValueError("the rule finds no neighbours; use 'flip' or 'lrw'")
+        raise ValueError("LOF needs neighbours; n_neighbors is 0")
     factor = local_outlier_factor(neighborhood.nearest, neighborhood.neighbors, n_jobs)
     return np.asarray(factor[models.training_rows.place])
 
 
-def local_outlier_factor(nearest: NearestRows, neighbors: Neighbors, n_jobs: int = -1) -> Floats:
+def local_outlier_factor(nearest: NearestRows, neighbors: Neighbors, n_jobs: int | None = -1) -> Floats:
     """How much less dense it is around a row than around its neighbours (Breunig et al., 2000)."""
     if neighbors.shape[1] == 0:
         return np.ones(len(neighbors))

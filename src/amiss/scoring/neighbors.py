@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from amiss.arrays import Floats, Matrix
 from amiss.models.logistic.axes import MOST_AXES
-from amiss.progress import Progress
+from amiss.progress import Progress, ignored
 from amiss.threads import thread_count, workers
 
 BLOCK_BYTES = 32 << 20
@@ -66,7 +66,7 @@ class NearestRows:
         queries: Matrix | None = None,
         *,
         n_jobs: int | None = None,
-        progress: Progress = lambda steps=1: None,
+        progress: Progress = ignored,
     ) -> Neighbors:
         """Indices ``(n_queries, min(k, rows there are))`` of the nearest rows, nearest first.
 
@@ -90,6 +90,8 @@ class NearestRows:
         sifting = not sparse.issparse(asked) and n_rows >= max(WORTH_SIFTING, 20 * k)
         step = QUERIES if sifting else max(1, BLOCK_BYTES // (8 * n_rows))
         search = self._sifted if sifting else self._compared
+        if sifting:
+            _ = self._sieve  # made here, once, and not by every thread
 
         def block(start: int) -> None:
             part = slice(start, min(start + step, n_queries))

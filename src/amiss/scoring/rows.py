@@ -7,11 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from amiss.arrays import Floats, Mask, Rows
+from amiss.arrays import Floats, Mask, Rows, read_only
 from amiss.scoring.rules import scores
+from amiss.wording import count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoredRows:
     """Rows and what makes their scores, in the order in which they were given.
 
@@ -39,12 +40,20 @@ class ScoredRows:
     included: Mask
     training_match: Rows
 
+    def __post_init__(self) -> None:
+        read_only(self.log_odds, self.probabilities, self.weights, self.contributions, self.training_match)
+
     def __len__(self) -> int:
         return len(self.contributions)
 
+    def __repr__(self) -> str:
+        return f"<ScoredRows: {count(len(self), 'row')}, {count(len(self.output_names), 'output')}>"
+
     @cached_property
     def scores(self) -> Floats:
-        return scores(self.contributions)
+        found = scores(self.contributions)
+        read_only(found)
+        return found
 
     @property
     def observed(self) -> Mask:
