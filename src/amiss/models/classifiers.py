@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -15,9 +15,18 @@ from amiss.encoding.joint import joint
 from amiss.errors import DataError, quoted
 from amiss.models.conditional import Fit, LinearModel
 from amiss.models.folds import Folds
-from amiss.progress import Progress
+from amiss.progress import Progress, ignored
 
-SUREST = 1e-12  # a classifier that says 0 or 1 means no more than this
+SUREST = 1e-12  # probabilities are kept at least this far from 0 and 1
+
+
+class OutputModel(Protocol):
+    """The model of one output, on the columns that it may see."""
+
+    def log_odds(self, view: Matrix, /) -> Floats: ...
+
+    def coefficients(self, n_columns: int, /) -> tuple[Floats, float] | None:
+        """What each column counts, and the intercept, if it has them."""
 
 
 @dataclass(frozen=True)
@@ -26,42 +35,84 @@ class Constant:
 
     rate: float
 
-    def log_odds(self, n_rows: int) -> Floats:
-        return np.full(n_rows, logit(self.rate))
+    def log_odds(self, view: Matrix) -> Floats:
+        return np.full(view.shape[0], logit(self.rate))
+
+    def coefficients(self, n_columns: int) -> tuple[Floats, float]:
+        return np.zeros(n_columns), float(logit(self.rate))
 
 
 @dataclass(frozen=True)
+class Classifier:
+    """A fitted classifier of scikit-learn."""
+
+    fitted: Any
+
+    def log_odds(self, view: Matrix) -> Floats:
+        probability = self.fitted.predict_proba(view)[:, list(self.fitted.classes_).index(1)]
+        if np.isnan(probability).any():
+            raise ValueError("predict_proba gives NaN")
+        return np.asarray(logit(np.clip(probability, SUREST, 1.0 - SUREST)), dtype=np.float64)
+
+    def coefficients(self, n_columns: int) -> tuple[Floats, float] | None:
+        coef = np.ravel(getattr(self.fitted, "coef_", ()))
+        intercept = np.ravel(getattr(self.fitted, "intercept_", ()))
+        return (coef, intercept[0]) if len(coef) == n_columns and len(intercept) == 1 else None
+
+
+@dataclass(frozen=True, eq=False)
 class ClassifierModel:
     """One fitted classifier per output, and the outputs each may see."""
 
-    classifiers: list[Any]
+    classifiers: Sequence[OutputModel]
     visible: Mask
     takes_sparse: bool
 
     def log_odds(self, inputs: Matrix, outputs: Floats) -> Floats:
         columns = [
-            _log_odds(classifier, self._view(inputs, outputs, i)) for i, classifier in enumerate(self.classifiers)
+            classifier.log_odds(_view(inputs, outputs, self.visible[:, i], self.takes_sparse))
+            for i, classifier in enumerate(self.classifiers)
         ]
         return np.column_stack(columns)
 
     def as_linear(self, n_inputs: int) -> LinearModel | None:
-        """The classifiers' coefficients, if every one has them; whether they give its log-odds is to be seen."""
+        """The classifiers' coefficients, if every one has them.
+
+        The caller checks whether they reproduce its log-odds.
+        """
         n_outputs = len(self.classifiers)
         coef, intercept = np.zeros((n_inputs + n_outputs, n_outputs)), np.zeros(n_outputs)
         for i, classifier in enumerate(self.classifiers):
-            if isinstance(classifier, Constant):
-                intercept[i] = classifier.log_odds(1)[0]
-                continue
             seen = np.concatenate([np.ones(n_inputs, dtype=bool), self.visible[:, i]])
-            own = np.ravel(getattr(classifier, "coef_", ()))
-            start = np.ravel(getattr(classifier, "intercept_", ()))
-            if len(own) != seen.sum() or len(start) != 1:
+            own = classifier.coefficients(int(seen.sum()))
+            if own is None:
                 return None
-            coef[seen, i], intercept[i] = own, start[0]
+            coef[seen, i], intercept[i] = own
         return LinearModel(coef, intercept)
 
-    def _view(self, inputs: Matrix, outputs: Floats, i: int) -> Matrix:
-        return _view(inputs, outputs, self.visible[:, i], self.takes_sparse)
+
+@dataclass(frozen=True)
+class ClassifierLearner:
+    """Fits clones of a classifier of scikit-learn."""
+
+    base_estimator: Any
+    needs_folds: bool = False
+    steps_per_output: int = 1
+
+    def fit(
+        self,
+        design: Matrix,
+        filled: Floats,
+        observed: Mask,
+        visible: Mask,
+        folds: Folds | None,
+        *,
+        names: Sequence[str],
+        n_jobs: int | None,
+        progress: Progress,
+    ) -> Fit:
+        table = design, filled, observed, visible
+        return fit_classifiers(self.base_estimator, *table, folds, names=names, n_jobs=n_jobs, progress=progress)
 
 
 def fit_classifiers(
@@ -74,7 +125,7 @@ def fit_classifiers(
     *,
     names: Sequence[str],
     n_jobs: int | None = None,
-    progress: Progress = lambda steps=1: None,
+    progress: Progress = ignored,
 ) -> Fit:
     """Fit a clone of ``base_estimator`` for every output, and for every fold of it."""
     from joblib import Parallel, delayed
@@ -83,7 +134,7 @@ def fit_classifiers(
     takes_sparse = bool(get_tags(base_estimator).input_tags.sparse)
     n_rows, n_outputs = outputs.shape
 
-    def one(i: int) -> tuple[Any, Floats, Floats]:
+    def one(i: int) -> tuple[OutputModel, Floats, Floats]:
         view = _view(inputs, outputs, visible[:, i], takes_sparse)
         target, present = outputs[:, i], observed[:, i]
         try:
@@ -91,7 +142,7 @@ def fit_classifiers(
             held_out = np.zeros(n_rows)
             if folds is not None:
                 held_out = _held_out(base_estimator, view, target, present, folds[:, i])
-            return classifier, _log_odds(classifier, view), held_out
+            return classifier, classifier.log_odds(view), held_out
         except ValueError as error:
             ones, zeros = int((target[present] == 1).sum()), int((target[present] == 0).sum())
             raise DataError(
@@ -113,14 +164,14 @@ def fit_classifiers(
     )
 
 
-def _fitted(base_estimator: Any, view: Matrix, target: Floats, present: Mask) -> Any:
+def _fitted(base_estimator: Any, view: Matrix, target: Floats, present: Mask) -> OutputModel:
     from sklearn.base import clone
 
     rows = np.flatnonzero(present)
     labels = target[rows].astype(int)
     if len(np.unique(labels)) < 2:
         return Constant((labels.sum() + 0.5) / (len(labels) + 1.0))
-    return clone(base_estimator).fit(view[rows], labels)
+    return Classifier(clone(base_estimator).fit(view[rows], labels))
 
 
 def _held_out(base_estimator: Any, view: Matrix, target: Floats, present: Mask, folds: Folds) -> Floats:
@@ -129,17 +180,8 @@ def _held_out(base_estimator: Any, view: Matrix, target: Floats, present: Mask, 
     for fold in np.unique(folds):
         outside = folds == fold
         classifier = _fitted(base_estimator, view, target, present & ~outside)
-        result[outside] = _log_odds(classifier, view[np.flatnonzero(outside)])
+        result[outside] = classifier.log_odds(view[np.flatnonzero(outside)])
     return result
-
-
-def _log_odds(classifier: Any, view: Matrix) -> Floats:
-    if isinstance(classifier, Constant):
-        return classifier.log_odds(view.shape[0])
-    probability = classifier.predict_proba(view)[:, list(classifier.classes_).index(1)]
-    if np.isnan(probability).any():
-        raise ValueError("predict_proba gives NaN")
-    return np.asarray(logit(np.clip(probability, SUREST, 1.0 - SUREST)), dtype=np.float64)
 
 
 def _view(inputs: Matrix, outputs: Floats, seen: Mask, takes_sparse: bool) -> Matrix:

@@ -15,15 +15,17 @@ from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.data.fingerprints import Fingerprints, row_fingerprints
 from amiss.data.table import Table
 from amiss.encoding.encoder import Encoder, fit_encoder
-from amiss.models.classifiers import fit_classifiers
-from amiss.models.conditional import ConditionalModel, Fit, FoldModels, LinearModel, RowModel
-from amiss.models.folds import Folds, averaged_over_copies, stratified_folds
-from amiss.models.logistic.fit import fit_logistic
+from amiss.errors import DataError
+from amiss.models.conditional import ConditionalModel, Fit, FoldModels, RowModel
+from amiss.models.folds import averaged_over_copies, stratified_folds
 from amiss.models.missing import Expectations, base_rates
 from amiss.models.settings import ModelSettings
+from amiss.wording import count
+
+WITHOUT_ROWS = "this model was saved without the rows of the fit; only new rows can be explained"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrainingRows:
     """The rows of a fit in the order of their fingerprints; the user's row n stands at ``place[n]``."""
 
@@ -32,6 +34,10 @@ class TrainingRows:
     place: Rows
     fingerprints: Fingerprints
     fold_models: FoldModels | None
+
+    def __repr__(self) -> str:
+        columns = f"{count(self.design.shape[1], 'encoded column')}, {count(self.Y.shape[1], 'output')}"
+        return f"<TrainingRows: {count(len(self.Y), 'row')}, {columns}>"
 
     @cached_property
     def order(self) -> Rows:
@@ -45,14 +51,15 @@ class TrainingRows:
         """
         if share == 0:
             return model
-        if self.fold_models is None or not isinstance(model, LinearModel):
+        whole = None if self.fold_models is None else model.as_linear(self.design.shape[1])
+        if self.fold_models is None or whole is None:
             return None
         mine = self.fingerprints[position]
         first, last = (np.searchsorted(self.fingerprints, mine, side) for side in ("left", "right"))
-        return RowModel.of(model, self.fold_models, np.arange(first, last), share)
+        return RowModel.of(whole, self.fold_models, np.arange(first, last), share)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FittedModels:
     """What fitting gives: how inputs are encoded, the models of the outputs, and the rows they were fitted to.
 
@@ -69,14 +76,20 @@ class FittedModels:
     seed: int
     rows: TrainingRows | None
 
+    def __repr__(self) -> str:
+        outputs = count(len(self.strength), "output")
+        rows = "without the rows of the fit" if self.rows is None else count(len(self.rows.Y), "row")
+        return f"<FittedModels: {type(self.model).__name__} of {outputs}, {rows}>"
+
     @property
     def training_rows(self) -> TrainingRows:
-        """The rows, where the caller knows that they were kept."""
-        assert self.rows is not None
+        """The rows of the fit; an error if the model was saved without them."""
+        if self.rows is None:
+            raise DataError(WITHOUT_ROWS)
         return self.rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FitResult:
     """Fitted models and their log-odds of the training rows, ``(n_rows, n_outputs)`` in the order of these.
 
@@ -106,7 +119,7 @@ def fit_models(
     verbose: bool = False,
     part: bool = False,
 ) -> FitResult:
-    """Fit the models to a table, or to a ``part`` of one that was looked at whole.
+    """Fit the models to a table, or to a ``part`` of a table that was already checked as a whole.
 
     In a part an output may be missing in every row, and a text may differ in most of them.
     """
@@ -115,8 +128,7 @@ def fit_models(
     inputs, outputs, fingerprints = inputs.take(order), outputs.take(order), fingerprints[order]
     encoder = fit_encoder(inputs, settings.scaling, part=part)
     design, Y = encoder.transform(inputs), np.asarray(outputs.values)
-    learner = _Learner(settings, outputs.names, n_jobs, verbose)
-    fit, expectations = _fit(learner, design, Y)
+    fit, expectations = _fit(settings, outputs.names, design, Y, n_jobs, verbose)
     out_of_fold = None if fit.out_of_fold is None else averaged_over_copies(fit.out_of_fold, fingerprints)
     rows = TrainingRows(design, Y, np.argsort(order, kind="stable"), fingerprints, fit.fold_models)
     average = np.concatenate([np.ravel(design.mean(axis=0)), expectations.rates])
@@ -129,56 +141,21 @@ def without_fold_models(models: FittedModels) -> FittedModels:
     return replace(models, rows=replace(models.training_rows, fold_models=None))
 
 
-@dataclass(frozen=True)
-class _Learner:
-    """Fits one model per output, of the kind that the settings ask for."""
-
-    settings: ModelSettings
-    names: tuple[str, ...]
-    n_jobs: int | None
-    verbose: bool
-
-    def fit(self, design: Matrix, filled: Floats, observed: Mask, visible: Mask, folds: Folds | None) -> Fit:
-        settings, n_outputs = self.settings, filled.shape[1]
-        stages = progress.stages(self.verbose)
-        if settings.base_estimator is not None:
-            with stages("fitting outputs", n_outputs) as advance:
-                return fit_classifiers(
-                    settings.base_estimator,
-                    design,
-                    filled,
-                    observed,
-                    visible,
-                    folds,
-                    names=self.names,
-                    n_jobs=self.n_jobs,
-                    progress=advance,
-                )
-        strengths = sorted(set(settings.strengths))
-        with stages("fitting outputs", n_outputs * len(strengths)) as advance:
-            return fit_logistic(
-                design,
-                filled,
-                observed,
-                visible,
-                strengths,
-                folds,
-                parent_penalty=settings.parent_penalty,
-                n_jobs=self.n_jobs,
-                progress=advance,
-            )
-
-
-def _fit(learner: _Learner, design: Matrix, Y: Floats) -> tuple[Fit, Expectations]:
+def _fit(
+    settings: ModelSettings, names: tuple[str, ...], design: Matrix, Y: Floats, n_jobs: int | None, verbose: bool
+) -> tuple[Fit, Expectations]:
     """Fit; where outputs are missing, first fit models of them on the inputs alone to fill them in."""
-    settings = learner.settings
+    learner, n_outputs, observed = settings.learner, Y.shape[1], ~np.isnan(Y)
     folds = stratified_folds(Y, min(settings.cv, len(Y))) if settings.needs_folds else None
-    visible = settings.parents.visible(Y.shape[1], settings.output_order(learner.names))
-    observed = ~np.isnan(Y)
+
+    def fit(filled: Floats, visible: Mask) -> Fit:
+        with progress.stages(verbose)("fitting outputs", n_outputs * learner.steps_per_output) as advance:
+            table = design, filled, observed, visible
+            return learner.fit(*table, folds, names=names, n_jobs=n_jobs, progress=advance)
+
+    visible = settings.parents.visible(n_outputs, settings.output_order(names))
     expectations = Expectations(base_rates(Y))
     if not observed.all() and visible.any():
-        filled = expectations.filled(design, Y)
-        first = learner.fit(design, filled, observed, np.zeros_like(visible), folds)
+        first = fit(expectations.filled(design, Y), np.zeros_like(visible))
         expectations = Expectations(base_rates(Y), first.model)
-    filled = expectations.filled(design, Y)
-    return learner.fit(design, filled, observed, visible, folds), expectations
+    return fit(expectations.filled(design, Y), visible), expectations

@@ -23,6 +23,10 @@ class Parents(Protocol):
     @property
     def description(self) -> str: ...
 
+    @property
+    def ordered(self) -> bool:
+        """Whether an order of the outputs says who sees whom."""
+
     def visible(self, n_outputs: int, order: Sequence[int] | None) -> Mask:
         """``[j, i]`` says whether the model of output i may see output j."""
 
@@ -33,6 +37,7 @@ class Others:
 
     name: str = "others"
     description: str = "all other outputs"
+    ordered: bool = False
 
     def visible(self, n_outputs: int, order: Sequence[int] | None) -> Mask:
         return ~np.eye(n_outputs, dtype=bool)
@@ -50,6 +55,7 @@ class Chain:
 
     name: str = "chain"
     description: str = "those before it in the order"
+    ordered: bool = True
 
     def visible(self, n_outputs: int, order: Sequence[int] | None) -> Mask:
         place = np.argsort(np.arange(n_outputs) if order is None else np.asarray(order))
@@ -62,6 +68,7 @@ class InputsOnly:
 
     name: str = "none"
     description: str = "none"
+    ordered: bool = False
 
     def visible(self, n_outputs: int, order: Sequence[int] | None) -> Mask:
         return np.zeros((n_outputs, n_outputs), dtype=bool)

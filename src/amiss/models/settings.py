@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 from amiss.encoding.scalings.base import Scaling
 from amiss.errors import DataError, quoted
+from amiss.models.classifiers import ClassifierLearner
+from amiss.models.learner import Learner
+from amiss.models.logistic.fit import LogisticLearner
 from amiss.models.parents import Parents
 
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
@@ -23,8 +27,8 @@ class ModelSettings:
 
     scaling: Scaling
     parents: Parents
-    order: Sequence[str | int] | None
-    strengths: Sequence[float]
+    order: tuple[str | int, ...] | None
+    strengths: tuple[float, ...]
     parent_penalty: float
     cv: int
     base_estimator: Any
@@ -33,10 +37,11 @@ class ModelSettings:
     def __post_init__(self) -> None:
         if not isinstance(self.cv, Integral) or not 2 <= self.cv <= 100:
             raise ValueError(f"cv must be a whole number between 2 and 100; got {self.cv!r}")
-        if self.order is not None and self.parents.name != "chain":
+        if self.order is not None and not self.parents.ordered:
             raise ValueError(f"order is for parents='chain'; parents is {self.parents.name!r}")
-        if not len(self.strengths) or not all(1e-30 <= strength <= 1e30 for strength in self.strengths):
-            raise ValueError("strengths must be numbers between 1e-30 and 1e30, at least one")
+        if self.order is not None:
+            object.__setattr__(self, "order", listed_outputs(self.order, "order"))
+        object.__setattr__(self, "strengths", _checked_strengths(self.strengths))
         if not (isinstance(self.parent_penalty, Real) and 1e-6 <= self.parent_penalty <= 1e6):
             raise ValueError(f"parent_penalty must be between 1e-6 and 1e6; got {self.parent_penalty!r}")
         if self.base_estimator is not None and not hasattr(self.base_estimator, "predict_proba"):
@@ -45,10 +50,16 @@ class ModelSettings:
             )
 
     @property
+    def learner(self) -> Learner:
+        """What fits the models, of the kind that is asked for."""
+        if self.base_estimator is not None:
+            return ClassifierLearner(self.base_estimator)
+        return LogisticLearner(self.strengths, self.parent_penalty)
+
+    @property
     def needs_folds(self) -> bool:
         """Folds give out-of-fold log-odds, and choose between several strengths."""
-        choosing = self.base_estimator is None and len(set(self.strengths)) > 1
-        return self.out_of_fold or choosing
+        return self.out_of_fold or self.learner.needs_folds
 
     def output_order(self, names: tuple[str, ...]) -> list[int] | None:
         """The chain's order as positions of outputs."""
@@ -60,12 +71,31 @@ class ModelSettings:
         return positions
 
 
+def _checked_strengths(strengths: Any) -> tuple[float, ...]:
+    found = tuple(strengths) if isinstance(strengths, Iterable) else ()
+    if not found or not all(isinstance(each, Real) and 1e-30 <= float(each) <= 1e30 for each in found):
+        raise ValueError(
+            f"strengths must be a list of numbers between 1e-30 and 1e30, at least one; got {strengths!r}"
+        )
+    return found
+
+
+def listed_outputs(chosen: Any, parameter: str) -> tuple[str | int, ...]:
+    """The outputs that a user lists, each by its name or its number."""
+    try:
+        if not isinstance(chosen, str):
+            return tuple(item if isinstance(item, str) else operator.index(item) for item in chosen)
+    except TypeError:
+        pass
+    raise ValueError(f"{parameter} must be a list of output names or numbers; got {chosen!r}")
+
+
 def positions_of(chosen: Sequence[str | int], names: tuple[str, ...], parameter: str) -> list[int]:
     """Positions of the outputs that ``chosen`` lists by name or number."""
     place = {name: position for position, name in enumerate(names)}
     result = []
     for item in chosen:
-        position = place.get(item, -1) if isinstance(item, str) else int(item)
+        position = place.get(item, -1) if isinstance(item, str) else item
         if not 0 <= position < len(names):
             raise DataError(f"{parameter} names {quoted(item)}, which is not an output")
         result.append(position)

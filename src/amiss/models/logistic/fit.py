@@ -1,9 +1,9 @@
 """One L2-penalised logistic regression per output, all of them solved together.
 
 Strengths are chosen in single precision (:mod:`amiss.models.logistic.path`); the fit at the chosen strength is
-then finished in double precision, only its directions still being searched in single. The fits that
-did not see a fold are kept as what they differ by, so that a row's log-odds can be taken apart, and
-taken again with another value in it, by the very models that gave them.
+then finished in double precision; only its directions are still searched in single. For each fold we keep how
+its coefficients differ from those of the full model. So a row's log-odds can be decomposed, and recomputed after a
+change, with the models that produced them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,49 @@ from amiss.models.logistic.objective import Start, Terms
 from amiss.models.logistic.path import choose_strengths, outside_folds
 from amiss.models.logistic.preconditioner import worth_sampling
 from amiss.models.logistic.seam import MIXED, Rows
-from amiss.progress import Progress
+from amiss.progress import Progress, ignored
 
 FINAL = Effort(tolerance=1e-8, newton_steps=100, residual=0.1, tightening=True)
+
+
+@dataclass(frozen=True)
+class LogisticLearner:
+    """Fits logistic regressions with one of several ``strengths``, which folds choose for each output."""
+
+    strengths: Sequence[float]
+    parent_penalty: float
+
+    @property
+    def needs_folds(self) -> bool:
+        return len(set(self.strengths)) > 1
+
+    @property
+    def steps_per_output(self) -> int:
+        return len(set(self.strengths))
+
+    def fit(
+        self,
+        design: Matrix,
+        filled: Floats,
+        observed: Mask,
+        visible: Mask,
+        folds: Folds | None,
+        *,
+        names: Sequence[str],
+        n_jobs: int | None,
+        progress: Progress,
+    ) -> Fit:
+        return fit_logistic(
+            design,
+            filled,
+            observed,
+            visible,
+            sorted(set(self.strengths)),
+            folds,
+            parent_penalty=self.parent_penalty,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
 
 
 def fit_logistic(
@@ -43,7 +83,7 @@ def fit_logistic(
     *,
     parent_penalty: float = 1.0,
     n_jobs: int | None = None,
-    progress: Progress = lambda steps=1: None,
+    progress: Progress = ignored,
 ) -> Fit:
     """One L2-penalised logistic regression per output.
 
@@ -78,9 +118,7 @@ class OutputFits:
     shift: Floats | None
 
 
-def fit_rows(
-    rows: Rows, visible: Mask, strengths: Sequence[float], progress: Progress = lambda steps=1: None
-) -> OutputFits:
+def fit_rows(rows: Rows, visible: Mask, strengths: Sequence[float], progress: Progress = ignored) -> OutputFits:
     """Choose the strengths and fit all outputs, wherever the rows are."""
     strength, start, choice = np.full(rows.n_outputs, float(strengths[0])), None, None
     if rows.n_folds:
