@@ -87,7 +87,7 @@ def test_they_cannot_be_changed():
 def test_a_copy_is_the_same_and_cannot_be_changed_either(copied):
     settings = Settings.of(rule="lrw", exclude=[1], fdr=0.1)
     other = copied(settings)
-    assert other == settings
+    assert other == settings and dict(other.parameters) == dict(settings.parameters)
     with pytest.raises(TypeError):
         other.parameters["rule"] = "prod"
 
@@ -127,7 +127,7 @@ def test_a_refit_scores_alike_and_flags_nothing_by_a_level():
     assert again.models == settings.models and again.seed == settings.seed
     assert again.scoring.rule is settings.scoring.rule
     assert again.scoring.out_of_fold_share == settings.scoring.out_of_fold_share == 1
-    assert again.scoring.exclude == [0, 2]  # what the rows decided stays decided
+    assert again.scoring.exclude == (0, 2)  # what the rows decided stays decided
     assert again.decision.level is None and not again.verbose
     assert settings.for_refits([]).scoring.exclude is None
 
@@ -139,3 +139,48 @@ def test_a_rule_that_was_chosen_stands_in_for_auto():
     assert not chosen.scoring.uses_neighbors
     assert settings.with_rule(RULES["flip"]).scoring.uses_neighbors
     assert not Settings.of(n_neighbors=0).scoring.uses_neighbors
+
+
+def test_lists_and_arrays_become_tuples_and_settings_compare():
+    given = {"parents": "chain", "order": np.array([1, 0]), "strengths": np.array([1.0, 2.0]), "exclude": "y1"}
+    settings = Settings.of(**given)
+    assert settings.models.order == (1, 0)
+    assert settings.models.strengths == (1.0, 2.0)
+    assert settings.scoring.exclude == ("y1",)
+    assert settings == Settings.of(**given) != Settings.of()
+    assert hash(settings) == hash(Settings.of(**given))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"strengths": 5.0}, "strengths must be a list of numbers between 1e-30 and 1e30, at least one; got 5.0"),
+        (
+            {"strengths": ["1"]},
+            "strengths must be a list of numbers between 1e-30 and 1e30, at least one; got ['1']",
+        ),
+        ({"order": 3, "parents": "chain"}, "order must be a list of output names or numbers; got 3"),
+        ({"order": "ab", "parents": "chain"}, "order must be a list of output names or numbers; got 'ab'"),
+        (
+            {"order": [0, 1.9, 2], "parents": "chain"},
+            "order must be a list of output names or numbers; got [0, 1.9, 2]",
+        ),
+        ({"exclude": [1.5]}, "exclude must be a list of output names or numbers; got [1.5]"),
+        ({"exclude": object}, "exclude must be a list of output names or numbers; got <class 'object'>"),
+    ],
+)
+def test_what_is_no_list_of_the_right_things_is_refused_in_plain_words(given, message):
+    with pytest.raises(ValueError) as refused:
+        Settings.of(**given)
+    assert str(refused.value) == message
+
+
+def test_an_automatic_rule_is_not_known_before_the_fit():
+    with pytest.raises(ValueError, match="rule='auto' is chosen by fit"):
+        _ = Settings.of(rule="auto").scoring.uses_neighbors
+
+
+def test_settings_print_what_differs_from_the_defaults_on_one_line():
+    assert repr(Settings.of()) == "Settings()"
+    settings = Settings.of(rule="lrw", n_neighbors=50, strengths=np.ones(3))
+    assert repr(settings) == "Settings(rule='lrw', n_neighbors=50, strengths=array([1., 1., 1.]))"

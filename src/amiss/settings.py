@@ -8,7 +8,7 @@ then on are objects.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any
@@ -49,7 +49,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
 OF_THE_MACHINE = ("n_jobs", "verbose")  # parameters that change no number
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Settings:
     """What the user asked for.
 
@@ -66,7 +66,7 @@ class Settings:
     seed: int
     n_jobs: int | None
     verbose: bool
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Any] = field(compare=False)  # they may hold arrays, and the rest follows from them
 
     def __repr__(self) -> str:
         given = {name: " ".join(repr(value).split()) for name, value in self.parameters.items()}
@@ -126,7 +126,7 @@ class Settings:
     def for_refits(self, excluded: list[int]) -> Settings:
         """For detectors that score alike and flag nothing: what was chosen by the rows stays chosen."""
         decision = DecisionSettings(DEFAULT_SHARE, None)
-        scoring = replace(self.scoring, exclude=excluded or None)
+        scoring = replace(self.scoring, exclude=tuple(excluded) or None)
         return replace(self, scoring=scoring, decision=decision, verbose=False)
 
 

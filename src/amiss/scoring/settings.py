@@ -41,6 +41,8 @@ class ScoringSettings:
         if self.exclude is not None and not isinstance(self.exclude, Real):
             listed = [self.exclude] if isinstance(self.exclude, str) else self.exclude
             object.__setattr__(self, "exclude", listed_outputs(listed, "exclude"))
+        elif self.exclude is not None:
+            object.__setattr__(self, "exclude", float(self.exclude))
 
     @property
     def chosen_rule(self) -> ScoringRule:
@@ -56,7 +58,7 @@ class ScoringSettings:
     def included(self, names: tuple[str, ...], log_odds: Floats, Y: Floats, observed: Mask) -> Mask:
         """Which outputs count in the score, ``(n_outputs,)``."""
         included = np.ones(len(names), dtype=bool)
-        if isinstance(self.exclude, Real):
+        if isinstance(self.exclude, float):
             included = skills(log_odds, Y, observed)[2] >= self.exclude
             if not included.any():
                 raise DataError(f"every output has a skill below {self.exclude}; ask for less")
