@@ -22,13 +22,14 @@ class Stages(Protocol):
     def __call__(self, label: str, total: int) -> AbstractContextManager[Progress]: ...
 
 
+def ignored(steps: int = 1, /) -> None:
+    """Progress that nobody is told of."""
+
+
 @contextmanager
 def silent(label: str, total: int) -> Iterator[Progress]:
     """No progress is shown."""
-
-    def ignore(steps: int = 1) -> None: ...
-
-    yield ignore
+    yield ignored
 
 
 @contextmanager

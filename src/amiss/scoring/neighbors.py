@@ -260,7 +260,8 @@ class _Sieve:
         """For each query the rows that may be among its k nearest; None if it could not tell, or not rule out."""
         turned: Floats = np.vstack([queries.T * (-2.0 / self.unit), np.ones(len(queries))])
         turned = turned.astype(np.float32)
-        # Within the bound are k rows and more, unless the sample is a freak; that is seen, and made up for.
+        # The bound usually holds at least k rows. If an unlucky sample makes it too tight, the query is compared
+        # with all rows.
         expected = k / SAMPLE
         rank = int(1.3 * expected + 3 * np.sqrt(expected) + 2)
         bound = np.partition(self.sample @ turned, rank - 1, axis=0)[rank - 1].astype(np.float64)

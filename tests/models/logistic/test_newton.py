@@ -15,11 +15,19 @@ from amiss.encoding.joint import joint
 from amiss.models.logistic.compiled import multiplier
 from amiss.models.logistic.local import LocalRows
 from amiss.models.logistic.loss import signs_of
-from amiss.models.logistic.newton import Effort, Stop, solve
+from amiss.models.logistic.newton import Effort, Stop
+from amiss.models.logistic.newton import solve as solve_with
 from amiss.models.logistic.objective import Objective, Start, Terms
 from amiss.models.logistic.preconditioner import approximate
-from amiss.models.logistic.seam import DOUBLE, MIXED, SINGLE
+from amiss.models.logistic.seam import MIXED, SINGLE, Precision
 from amiss.models.registry import PARENTS
+
+DOUBLE = Precision(np.float64, np.float64)
+TIGHT = Effort(tolerance=1e-9, newton_steps=100, residual=0.25, tightening=True)
+
+
+def solve(problems, terms, *, effort=TIGHT, **how):
+    return solve_with(problems, terms, effort=effort, **how)
 
 
 def setting(X, Y):

@@ -14,7 +14,7 @@ from amiss import MCODE
 from amiss.models.folds import stratified_folds
 from amiss.models.logistic.fit import fit_logistic
 from amiss.models.logistic.local import LocalRows
-from amiss.models.logistic.seam import DOUBLE
+from amiss.models.logistic.seam import Precision
 from amiss.models.registry import PARENTS
 
 
@@ -152,7 +152,7 @@ def test_a_site_has_copies_of_its_rows_and_forgets_what_nobody_holds():
     assert [len(each) for each in own] == [128, 272]
     assert not any(np.shares_memory(each, whole) for each in own for whole in (Z, *own) if each is not whole)
     for _ in range(5):
-        rows.problems(None, DOUBLE).counts()
+        rows.problems(None, Precision()).counts()
     assert all(len(each.kept) <= 3 for each in sites)
 
 
@@ -163,7 +163,7 @@ def test_rows_are_not_let_through():
     with pytest.raises(AssertionError, match="margins lets rows through"):
         wire("margins", np.ones((3, 2)), np.zeros(2))
     with pytest.raises(AssertionError, match="problems lets rows through"):
-        wire("problems", np.arange(1024), DOUBLE)
+        wire("problems", np.arange(1024), Precision())
 
 
 def test_what_crosses_does_not_grow_with_the_rows(monkeypatch):

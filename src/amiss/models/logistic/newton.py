@@ -4,7 +4,7 @@ The problems share Z, so one product with Z serves them all. Each problem has it
 direction, step length and end: a problem that has converged leaves the batch at once, and one
 that is slow neither holds up the others nor hides among them.
 
-    solve(problems, terms) -> Solution
+    solve(problems, terms, effort=effort) -> Solution
 
 The solver sees only arrays ``(n_columns + 1, n_problems)`` and ``(n_problems,)``. The rows stay behind
 ``problems`` (:mod:`amiss.models.logistic.seam`).
@@ -47,9 +47,6 @@ class Effort:
     conjugate_steps: int = 50
     tightening: bool = False
     confirmed: bool = True
-
-
-TIGHT = Effort(tolerance=1e-9, newton_steps=100, residual=0.25, tightening=True)
 
 
 class Stop(IntEnum):
@@ -101,8 +98,8 @@ def solve(
     problems: Problems,
     terms: Terms,
     *,
+    effort: Effort,
     start: Start | None = None,
-    effort: Effort = TIGHT,
     preconditioner: Preconditioner | None = None,
 ) -> Solution:
     """Minimise every problem, as many at a time as fit into memory.
@@ -111,8 +108,8 @@ def solve(
     ----------
     problems : the rows and what they say of each problem
     terms : strengths, tilts and forbidden coefficients
-    start : coefficients and intercepts to start from
     effort : when to stop
+    start : coefficients and intercepts to start from
     preconditioner : for problems much like these, if there is one
     """
     layout = problems.rows.layout

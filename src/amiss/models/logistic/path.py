@@ -27,7 +27,7 @@ from amiss.models.logistic.objective import Objective, Start, Terms, offset_of
 from amiss.models.logistic.pool import Indices
 from amiss.models.logistic.preconditioner import Approximation, approximate
 from amiss.models.logistic.seam import SINGLE, Problems, Rows
-from amiss.progress import Progress
+from amiss.progress import Progress, ignored
 
 WHOLE = Effort(tolerance=1e-3, newton_steps=20, conjugate_steps=15, confirmed=False)
 FOLD = Effort(tolerance=3e-3, newton_steps=2, residual=0.15, conjugate_steps=12, confirmed=False)
@@ -50,7 +50,7 @@ class Choice:
 
 
 def choose_strengths(
-    rows: Rows, allowed: Mask, strengths: Sequence[float], progress: Progress = lambda steps=1: None
+    rows: Rows, allowed: Mask, strengths: Sequence[float], progress: Progress = ignored
 ) -> Choice:
     """Follow the path for all outputs at once; ``allowed`` is ``(n_outputs, n_outputs)``."""
     ladder = sorted(strengths, reverse=True)

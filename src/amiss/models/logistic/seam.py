@@ -29,8 +29,8 @@ round                                   to the partitions                      b
 ``margins``                             (m + 1) n_outputs                      a column of rows per output
 ======================================  =====================================  ===========================
 
-A Newton step is one ``evaluate`` and up to as many ``product`` as there are conjugate steps, for all
-problems of a batch together. Margins are the result of the fit; the optimiser does not look at them.
+A Newton step is one ``evaluate`` and as many ``hessian_product`` as there are conjugate steps, for
+all problems of a batch together. Margins are the result of the fit; the optimiser does not look at them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,6 @@ class Precision:
 
 SINGLE = Precision(np.float32, np.float32)
 MIXED = Precision(np.float64, np.float32)
-DOUBLE = Precision(np.float64, np.float64)
 
 
 class Rows(Protocol):
