@@ -125,3 +125,62 @@ def test_a_subclass_may_have_parameters_of_its_own(table):
 
     detector = Named().fit(*table)
     assert detector.rule_ == "prod" and detector.get_params() == {"rule": "prod", "title": "mine"}
+
+
+@pytest.mark.parametrize("parameters", [{"rule": "auto"}, {"fdr": 0.2, "n_neighbors": 0}])
+def test_what_a_user_gets_back_prints_on_one_line_and_compares(parameters):
+    X, Y = make_table(60)
+    detector, again = (fitted(X, Y, **parameters).calibrate(X, Y) for _ in range(2))
+    batch = detector.score_batch(X[:9], 1 - Y[:9])
+    mine, theirs = detector.fitted_, again.fitted_
+    both = {name: (getattr(mine, name), getattr(theirs, name)) for name in ("training", "quality", "error_rates",
+            "calibration", "choice", "decision", "models", "scorer", "columns", "settings")}  # fmt: skip
+    both["fitted"], both["batch"] = (mine, theirs), (batch, again.score_batch(X[:9], 1 - Y[:9]))
+    both["rows"] = mine.models.training_rows, theirs.models.training_rows
+    both["encoder"] = mine.models.encoder, theirs.models.encoder
+    both["encoded"], both["findings"] = (batch.encoded, None), (batch.findings, None)
+    for one, other in both.values():
+        assert one == one
+        assert isinstance(one == other, bool)
+        assert "array(" not in repr(one)
+        assert "\n" not in repr(one)
+    assert repr(mine).startswith("<FittedDetector: 60 rows, 5 inputs, 4 outputs, rule ")
+    assert repr(batch.rows) == "<ScoredRows: 9 rows, 4 outputs>"
+    assert repr(mine.calibration) == "<Calibration: 60 rows held out of the fit>"
+
+
+def test_a_row_is_named_by_a_whole_number(table):
+    detector = fitted(*table)
+    with pytest.raises(amiss.DataError, match=r"a row is given by its number, a whole number; got 1\.7"):
+        detector.explain_rows([1.7])
+    assert next(detector.explain_rows([np.int64(1)])).row == 1
+
+
+def test_a_model_without_its_rows_says_so(table, tmp_path):
+    fitted(*table, n_neighbors=0).save(tmp_path / "small.amiss", rows=False)
+    loaded = amiss.load(tmp_path / "small.amiss").fitted_
+    assert "without the rows of the fit" in repr(loaded.models)
+    for ask in (lambda: loaded.models.training_rows, lambda: loaded.training_rows):
+        with pytest.raises(amiss.DataError, match="this model was saved without the rows of the fit"):
+            ask()
+
+
+def test_the_score_is_exact_where_a_probability_is_almost_zero():
+    X = np.linspace(-1, 1, 60)[:, None]
+    detector = fitted(X, X > 0, strengths=(1e-9,), n_neighbors=0, scaling="none", cv=2)
+    far = np.array([[1e6]])
+    log_odds = detector.fitted_.score(
+        detector.fitted_.encode(*detector.fitted_.columns.align(far, [[0]]))
+    ).log_odds
+    assert log_odds[0, 0] > 1000
+    assert detector.score(far, [[0]]) == -log_odds[0, 0]
+
+
+def test_rows_without_an_observed_output_have_no_score(table):
+    X, Y = table
+    detector = fitted(X, Y)
+    nothing = np.full(Y.shape, np.nan)
+    with pytest.raises(amiss.DataError, match="every output of these rows is missing"):
+        detector.score(X, nothing)
+    some = np.where(np.arange(Y.shape[1]) == 0, Y, np.nan)
+    assert np.isfinite(detector.score(X + 0.1, some))

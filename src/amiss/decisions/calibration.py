@@ -22,6 +22,7 @@ from amiss.errors import DataError
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.rules import scores
+from amiss.wording import count
 
 FOLDS = 5
 FEWEST_ROWS = 20
@@ -30,9 +31,9 @@ FitAndScore = Callable[[tuple[Table, Table], tuple[Table, Table]], ScoredRows]
 """Fits to the inputs and outputs of the first, and scores the rows of the second."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
-    """What rows held out of the fit score: ``scores`` ascending, ``contributions`` ascending in each column.
+    """Scores and contributions of rows held out of the fit, both ascending (contributions in each column).
 
     ``contributions`` is ``(n_rows, n_outputs)``; NaN, where an output is missing or left out, stands last.
     """
@@ -53,9 +54,18 @@ class Calibration:
     def __len__(self) -> int:
         return len(self.scores)
 
+    def __repr__(self) -> str:
+        return f"<Calibration: {count(len(self), 'row')} held out of the fit>"
+
     def p_values(self, found: Floats) -> Floats:
         """How often held-out rows score as high, ``(n_rows,)``."""
         return p_values(found, self.scores)
+
+    def p_values_of(self, rows: ScoredRows) -> Floats:
+        """Conformal p-values of new rows, ``(n_rows,)``; NaN for rows of the fit, which have none."""
+        p = self.p_values(rows.scores)
+        p[~rows.is_new] = np.nan
+        return p
 
     def output_p_values(self, contributions: Floats, counted: Mask) -> Floats:
         """How often an output adds as much in held-out rows, ``(n_rows, n_outputs)``; NaN if it does not count."""
@@ -67,7 +77,7 @@ class Calibration:
         return result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HeldOutRows:
     """Rows scored by detectors that did not see them, but for copies of rows that they saw (not ``is_new``)."""
 

@@ -29,7 +29,8 @@ def threshold_for_share(scores: Floats, share: float) -> float:
 
 
 def threshold_for_new(held_out: Floats, share: float) -> tuple[float, int]:
-    """The score that a new row, if it is like those held out, exceeds with a chance of ``share``; and who does.
+    """The score that a new row, if it is like those held out, exceeds with a chance of ``share``;
+    and how many of the held-out rows exceed it.
 
     That is where its p-value reaches ``share``. Few rows cannot tell a small share, so at least the highest of
     them must be exceeded.

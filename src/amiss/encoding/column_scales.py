@@ -24,7 +24,7 @@ LARGEST_SHARE = (
 CONSTANT = 1e-13  # a deviation of at most this share of the mean is rounding
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ColumnScales:
     """What a scaling has learned; each array is ``(n_columns,)``.
 

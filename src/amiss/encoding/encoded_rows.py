@@ -10,11 +10,12 @@ from amiss.arrays import Floats, Matrix
 from amiss.data.fingerprints import Fingerprints, row_fingerprints
 from amiss.data.table import Table
 from amiss.encoding.encoder import Encoder
+from amiss.wording import count
 
 UNSEEN_LEVEL = np.uint64(0x9E3779B97F4A7C15)  # turns a fingerprint into one that no row of the fit has
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EncodedRows:
     """Rows with the columns of the fit: as they came, as the models see them, and their fingerprints.
 
@@ -35,6 +36,10 @@ class EncodedRows:
 
     def __len__(self) -> int:
         return len(self.Y)
+
+    def __repr__(self) -> str:
+        columns = f"{count(self.design.shape[1], 'encoded column')}, {count(self.Y.shape[1], 'output')}"
+        return f"<EncodedRows: {count(len(self), 'row')}, {columns}>"
 
 
 def fingerprints_by_fit(encoder: Encoder, inputs: Table, outputs: Table, seed: int) -> Fingerprints:

@@ -30,11 +30,12 @@ from amiss.encoding.identifiers import refuse_identifiers
 from amiss.encoding.ranks import Ranks
 from amiss.encoding.scalings.base import Scaling
 from amiss.errors import DataError, quoted, quoted_list
+from amiss.wording import count
 
 SPARSE_STORAGE = 0.1  # a matrix with a smaller share of non-zeros than this is stored sparse
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Encoder:
     """How the inputs of one table become numbers: a table to a matrix, ``(n_rows, n_columns)``.
 
@@ -57,6 +58,10 @@ class Encoder:
     scale: Floats
     ranks: Ranks
 
+    def __repr__(self) -> str:
+        inputs, columns = count(len(self.names), "input"), count(self.n_columns, "column")
+        return f"<Encoder: {inputs} to {columns}, scaling {self.scaling.name!r}>"
+
     @property
     def n_columns(self) -> int:
         """How many encoded columns there are."""
@@ -66,11 +71,6 @@ class Encoder:
     def columns(self) -> tuple[str, ...]:
         """Names of the encoded columns."""
         return encoded_names(self.names, self.levels, self.indicated)
-
-    @property
-    def one_hot(self) -> list[int]:
-        """The categories of more than two levels, which get one column per level."""
-        return one_hot_columns(self.levels)
 
     @property
     def sources(self) -> npt.NDArray[np.intp]:

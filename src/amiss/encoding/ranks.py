@@ -20,7 +20,7 @@ FEW_ROWS = 32  # up to this many rows, searching all columns at once is faster t
 Places = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ranks:
     """The knots of the columns of a matrix, column after column; a column without knots is not ranked."""
 

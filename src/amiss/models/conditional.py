@@ -1,7 +1,7 @@
 """The outputs' models: log-odds of every output given the inputs and the other outputs.
 
-Linear models know their coefficients. Those that did not see a fold are kept as what they differ by, so that a
-row's log-odds can be taken apart, and taken again with another value in it, by the very models that gave them.
+Linear models know their coefficients. For each fold we keep how its coefficients differ from those of the full
+model. So a row's log-odds can be decomposed, and recomputed after a change, with the models that produced them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from threadpoolctl import threadpool_limits
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.models.folds import Folds
 from amiss.threads import in_blocks
+from amiss.wording import count
 
-SAME = 1e-6  # log-odds: nearer than this a model is what its coefficients say
-SURE = 15.0  # log-odds: beyond, the digits of a classifier's probability do not tell
+SAME = 1e-6  # log-odds that differ by less are the same
+SURE = 15.0  # log-odds beyond this are not compared: a probability so near 0 or 1 has too few digits
 
 
 class ConditionalModel(Protocol):
@@ -28,15 +29,18 @@ class ConditionalModel(Protocol):
     def log_odds(self, inputs: Matrix, outputs: Floats, /) -> Floats: ...
 
     def as_linear(self, n_inputs: int, /) -> LinearModel | None:
-        """The same as coefficients, if it seems to be that."""
+        """The model's coefficients if it looks linear, otherwise None."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinearModel:
     """Coefficients on Z = [x, y], ``(n_columns, n_outputs)``; what an output may not see is zero."""
 
     coef: Floats
     intercept: Floats
+
+    def __repr__(self) -> str:
+        return f"<LinearModel: {count(self.coef.shape[0], 'column')}, {count(self.coef.shape[1], 'output')}>"
 
     def log_odds(self, inputs: Matrix, outputs: Floats) -> Floats:
         n_inputs = inputs.shape[1]
@@ -49,9 +53,9 @@ class LinearModel:
         return self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FoldModels:
-    """Linear models that did not see a fold, by what they differ from the model of all rows.
+    """Linear models fitted without a fold, as differences from the model of all rows.
 
     ``coef`` is ``(n_columns, n_folds, n_outputs)``, ``intercept`` ``(n_folds, n_outputs)``; ``folds``
     are those of the training rows, ``(n_rows, n_outputs)``.
@@ -80,9 +84,12 @@ class FoldModels:
         return result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowModel:
-    """The model by which a training row was scored: ``part[f, i]`` of the model of output i without fold f."""
+    """The mixture of models that scored a training row.
+
+    ``part[f, i]`` is the share of output i's model fitted without fold f.
+    """
 
     whole: LinearModel
     folds: FoldModels
@@ -113,9 +120,9 @@ class RowModel:
         return LinearModel(coef, self.whole.intercept + (self.part * self.folds.intercept).sum(axis=0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fit:
-    """A fitted model and what its fit tells.
+    """A fitted model and what was learned in fitting it.
 
     ``in_sample`` and ``out_of_fold`` are log-odds ``(n_rows, n_outputs)``, the latter None if no
     folds were asked for. Strengths are NaN for models without them, and models that are not linear
@@ -131,7 +138,7 @@ class Fit:
 
 
 def linear_twin(model: ConditionalModel, inputs: Matrix, outputs: Floats) -> LinearModel | None:
-    """The model as coefficients, if they give its log-odds of these rows (as far as a probability can tell)."""
+    """The model's coefficients if they reproduce its log-odds of these rows, otherwise None."""
     twin = model.as_linear(inputs.shape[1])
     if twin is None:
         return None

@@ -22,7 +22,7 @@ def base_rates(Y: Floats) -> Floats:
     return np.asarray(np.where(observed, Y, 0.0).sum(axis=0) / np.maximum(observed.sum(axis=0), 1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Expectations:
     """What stands in for missing outputs: a model on the inputs alone, or else the base rates.
 

@@ -10,16 +10,16 @@ from amiss.arrays import Floats, Mask, Rows
 from amiss.decisions.calibration import Calibration
 from amiss.decisions.decision import Decision
 from amiss.encoding.encoded_rows import EncodedRows
-from amiss.monitoring import shifts as shifted
-from amiss.monitoring import unseen as unseen_values
 from amiss.monitoring.drift import Drift
 from amiss.monitoring.shifts import Shift
+from amiss.monitoring.shifts import remarks as remarks_on_shifts
 from amiss.monitoring.unseen import Unseen
+from amiss.monitoring.unseen import remarks as remarks_on_unseen
 from amiss.scoring.rows import ScoredRows
 from amiss.wording import count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Findings:
     """What about a batch is unlike the fit.
 
@@ -40,7 +40,7 @@ class Findings:
     estimated_members: int
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False)
 class ScoredBatch:
     """New rows and what a detector says of them.
 
@@ -124,9 +124,15 @@ class ScoredBatch:
     def remarks(self) -> list[str]:
         """What a person should know before trusting the scores."""
         found = self.findings
-        remarks = [self.decision.why_none] if self.decision.why_none else []
-        remarks += unseen_values.remarks(list(found.unseen)) + shifted.remarks(list(found.shifts))
+        remarks = [self.decision.why_none] if self.decision.why_none and not self._nothing_to_judge else []
+        remarks += remarks_on_unseen(list(found.unseen)) + remarks_on_shifts(list(found.shifts))
         return [*remarks, *found.drift.remarks(), *self._remarks_on_rows()]
+
+    @property
+    def _nothing_to_judge(self) -> bool:
+        """Whether a false-discovery level has no new row to judge, and has flagged none."""
+        decision = self.decision
+        return not self.rows.is_new.any() and bool(decision.why_none or decision.unjudged)
 
     def _remarks_on_rows(self) -> list[str]:
         """Rows without outputs, and rows that the models have seen."""
@@ -145,7 +151,9 @@ class ScoredBatch:
                 f"{_some(found.near_copies, n_rows, 'differs', 'differ')} from rows of the fit only by rounding. "
                 "The models have seen those, so these scores may be too low."
             )
-        if n_seen:
+        if self._nothing_to_judge:
+            remarks.append("All rows were used in the fit; --fdr applies to new rows only.")
+        elif n_seen:
             unjudged = " A false-discovery level judges new rows only." if self.decision.unjudged else ""
             used = f"{_some(n_seen, n_rows, 'was', 'were')} used in the fit"
             without = "it has no p-value" if n_seen == 1 else "they have no p-values"

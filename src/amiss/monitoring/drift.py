@@ -11,13 +11,13 @@ from scipy.stats import norm
 from amiss.arrays import Floats, Mask
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.rows import ScoredRows
-from amiss.wording import first_few, percent, printable, six_digits
+from amiss.wording import count, first_few, percent, printable, six_digits
 
 CHANCE = 0.01  # of calling an output drifted, among all of them, in a batch like the fit
 WHOLE_ERRORS = 3.0  # more or fewer than usual: below that a mean of a few rows tells nothing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Drift:
     """Each output's error rate (mean of 1 - rho) in a batch, against unseen rows like those of the fit.
 
@@ -31,6 +31,9 @@ class Drift:
     rows: Floats
     z: Floats
     drifted: Mask
+
+    def __repr__(self) -> str:
+        return f"<Drift: {int(self.drifted.sum())} of {count(len(self.name), 'output')} drifted>"
 
     @classmethod
     def between(cls, names: tuple[str, ...], usual: ErrorRates, found: ErrorRates) -> Drift:

@@ -1,6 +1,6 @@
 """A filter that recognises a batch that was in the fit, of a model that was saved without its rows.
 
-Every row of the fit passes it, and one in ten rows that never were there: too coarse to tell who was in the fit.
+Every row of the fit passes it, and so does nearly one in ten other rows: it cannot tell who was in the fit.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from scipy.stats import binom
 from amiss.arrays import Mask
 from amiss.data.fingerprints import Fingerprints
 
-BITS_PER_ROW = 10  # nearly one in so many rows that were not in the fit pass
-TOO_OFTEN = 0.001  # so rarely do as many rows of a batch pass the filter that were not in the fit
+BITS_PER_ROW = 10  # then nearly one in ten rows that were not in the fit passes by chance
+TOO_OFTEN = 0.001  # below this probability, the number of rows that pass is not put down to chance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MembershipFilter:
     """One bit per place, set where a row of the fit falls."""
 

@@ -21,14 +21,14 @@ from amiss.data.fingerprints import Fingerprints, fingerprints
 from amiss.encoding.encoded_rows import EncodedRows
 
 ROUNDING = 1e-3  # of the standard deviation, on average over columns
-WIDE = 4.0  # standard deviations of what a difference as large comes to along a random direction
+WIDE = 4.0  # how far apart near copies may lie along the direction, in standard deviations
 SAMPLE = 5000
-TOO_NEAR = 0.01  # so rarely are as many rows near ones of the fit by nature
+TOO_NEAR = 0.01  # below this probability, the number of near rows is not put down to chance
 MOST_COMPARED = 2000  # rows of a batch
 MOST_NEAR = 50  # rows along the direction that a row is compared with
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NearCopies:
     """Rows of a fit, each at a ``key``: the number of its outputs' group, and how far it lies along a direction.
 
@@ -67,7 +67,7 @@ class NearCopies:
         return found
 
     def estimated(self, rows: EncodedRows, new: npt.NDArray[np.intp]) -> int:
-        """How many of the ``new`` rows differ from one of the fit by rounding, beyond those that do by nature."""
+        """How many of the ``new`` rows differ from one of the fit by rounding; 0 if as many may by chance."""
         if not len(new):
             return 0
         some = new[np.unique(np.linspace(0, len(new) - 1, min(MOST_COMPARED, len(new))).astype(np.intp))]
@@ -75,14 +75,14 @@ class NearCopies:
         if not alike:
             return 0
         by_nature, compared = self.by_nature
-        # How many would be by nature; their share is known as far as rows of the fit tell.
+        # As many near rows may occur in any such table; how often they do is estimated from rows of the fit.
         if betabinom.sf(alike - 1, len(some), by_nature + 0.5, compared - by_nature + 0.5) > TOO_NEAR:
             return 0
         return round(alike * len(new) / len(some))
 
     @cached_property
     def by_nature(self) -> tuple[int, int]:
-        """How many of some rows of the fit look like another that is no copy of theirs, and of how many."""
+        """In a sample of training rows, how many lie within rounding of a different row; and the sample's size."""
         n_rows = len(self.order)
         some = np.unique(np.linspace(0, n_rows - 1, min(SAMPLE, n_rows)).astype(np.intp))
         alike = 0

@@ -54,9 +54,9 @@ def shifts(encoder: Encoder, rows: EncodedRows, n_fitted: int) -> list[Shift]:
     least = max(LEAST, float(np.sqrt(np.log(2 * encoder.n_columns / CHANCE) / 2 / effective)))
     distance = _distances(encoder, values)
     usually = dict(zip(encoder.indicated, _usually_missing(encoder), strict=True))
-    largest: dict[int, float] = {}
+    sources, largest = encoder.sources, dict[int, float]()
     for column in np.flatnonzero(distance >= least):
-        source = int(encoder.sources[column])
+        source = int(sources[column])
         largest[source] = max(largest.get(source, 0.0), float(distance[column]))
     return [
         Shift(
@@ -94,7 +94,9 @@ def _distances(encoder: Encoder, values: Floats) -> Floats:
 
 
 def _shares_upto(middle: Floats) -> Floats | None:
-    """From the ranks of all values of a column, halves of equal ones counting, the shares up to each, from 0.
+    """The share of values up to each knot, starting with 0, recovered from mid-ranks.
+
+    None if the knots do not hold all values.
 
     >>> _shares_upto(np.array([0.25, 0.625, 0.875]))
     array([0.  , 0.5 , 0.75, 1.  ])

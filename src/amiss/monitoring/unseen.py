@@ -20,7 +20,7 @@ MOST_NAMED = 5
 ROUNDING = 1e-3  # of what the fit's values lie apart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Unseen:
     """One thing about one input column that the fit has not seen, and the rows it is in, counted from 0."""
 
@@ -28,7 +28,12 @@ class Unseen:
     kind: str  # "category", "scale", "constant", "missing" or "present"
     rows: Rows
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        return f"<Unseen: {self.kind}, column {self.column!r}, {count(len(self.rows), 'row')}>"
+
+    @property
+    def finding(self) -> str:
+        """What is new, without the name of the column."""
         said = {
             "category": "of a category that the fit has not seen (treated as missing)",
             "scale": "far outside those of the fit (perhaps another unit)",
@@ -36,7 +41,10 @@ class Unseen:
             "missing": "missing, though none was missing in the fit",
             "present": "present, though all were missing in the fit",
         }[self.kind]
-        return f"Input {printable(self.column)}: {count(len(self.rows), 'value')} {said}."
+        return f"{count(len(self.rows), 'value')} {said}"
+
+    def __str__(self) -> str:
+        return f"Input {printable(self.column)}: {self.finding}."
 
 
 def unseen_values(encoder: Encoder, table: Table) -> list[Unseen]:

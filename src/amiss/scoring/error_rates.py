@@ -1,4 +1,4 @@
-"""How often each output's model errs on rows it has not seen: what drift is measured against."""
+"""The mean error, 1 - rho, of each output's model on rows it has not seen: what drift is measured against."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from amiss.arrays import Floats, Mask
 from amiss.data.fingerprints import duplicated
 from amiss.models.fitting import FitResult
 from amiss.models.projection import errors
+from amiss.wording import count as plural
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ErrorRates:
     """Mean and standard deviation of each output's error, 1 - rho, over the ``count`` rows that show it."""
 
     mean: Floats
     deviation: Floats
     count: Floats
+
+    def __repr__(self) -> str:
+        return f"<ErrorRates: {plural(len(self.mean), 'output')}>"
 
     @classmethod
     def unknown(cls, n_outputs: int) -> ErrorRates:

@@ -1,4 +1,4 @@
-"""Who is near whom among the rows of a fit, and who of them is near a new row."""
+"""The neighbours of each training row, and the training rows nearest to a new row."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ from scipy.stats import rankdata
 
 from amiss.arrays import Floats, Mask
 from amiss.models.projection import errors, log_rho
-from amiss.wording import printable
+from amiss.wording import count, printable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OutputQuality:
     """One entry per output in every field.
 
@@ -49,6 +49,9 @@ class OutputQuality:
 
     def __len__(self) -> int:
         return len(self.name)
+
+    def __repr__(self) -> str:
+        return f"<OutputQuality: {count(len(self), 'output')}, mean skill {self.skill.mean():.3f}>"
 
     def __getitem__(self, output: str | int) -> dict[str, Any]:
         """Everything about one output, by name or number."""

@@ -46,8 +46,9 @@ def local_weights(
 
 
 def smoothed_local_weights(errors: Floats, observed: Mask, neighbors: Neighbors, means: Floats) -> Floats:
-    """Local weights that neither a few neighbours nor their agreement can carry away.
+    """Local weights shrunk towards the overall mean error.
 
+    So neither few neighbours nor unanimous ones make them extreme.
     ``means`` are the :func:`mean_errors` of all rows.
     """
     total, count = _local_sums(errors, observed, neighbors, MEAN_ERROR)

@@ -42,7 +42,10 @@ class ScoringRule(Protocol):
     def local_weights(
         self, errors: Floats, observed: Mask, means: Floats, near: Neighbors, weighting: Weighting
     ) -> Floats:
-        """One weight per row and output, from the ``near`` rows of the fit; ``means`` are their mean errors."""
+        """One weight per row and output, from the ``near`` rows of the fit, ``(n_rows, n_outputs)``.
+
+        ``means`` are the mean errors over all rows of the fit, ``(n_outputs,)``.
+        """
 
     def terms(self, log_rho: Floats, weights: Floats) -> Floats:
         """What each output adds to the score of a complete row, ``(n_rows, n_outputs)``."""
