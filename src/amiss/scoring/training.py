@@ -8,17 +8,16 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask
 from amiss.models.fitting import FittedModels
-from amiss.models.projection import errors, log_rho, rho
+from amiss.models.projection import errors, rho
 from amiss.scoring.neighborhood import Neighborhood, find_neighborhood
 from amiss.scoring.quality import OutputQuality, output_quality
 from amiss.scoring.rows import ScoredRows
-from amiss.scoring.rules import contributions
 from amiss.scoring.scorer import LocalErrors, Scorer
 from amiss.scoring.settings import ScoringSettings
 from amiss.scoring.weights import mean_errors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoredFit:
     """The rows of a fit with their scores, what scores other rows alike, and how good each output's model is."""
 
@@ -57,7 +56,7 @@ def score_training_rows(
     quality = output_quality(
         output_names, models.strength, models.converged, log_odds, Y, observed, weights, included
     )
-    added = contributions(scorer.rule, log_rho(log_odds, Y), weights, observed, included)[back]
+    added = scorer.contributions(log_odds, Y, weights)[back]
     weights = weights if weights.ndim == 1 else weights[back]
     scored = ScoredRows(
         output_names=output_names,

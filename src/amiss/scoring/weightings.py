@@ -35,22 +35,8 @@ def inverse(means: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class SquareRoot:
-    """The square root of the paper's weight, which is gentler with rare outputs."""
-
-    name: str = "sqrt"
-    description: str = "the square root of the mean error"
-
-    def averaged(self, errors: Floats) -> Floats:
-        return errors
-
-    def inverted(self, means: Floats) -> Floats:
-        return np.sqrt(inverse(means))
-
-
-@dataclass(frozen=True)
 class MeanError:
-    """The paper's."""
+    """The paper's weight."""
 
     name: str = "error"
     description: str = "the mean error (the paper's)"
@@ -60,6 +46,17 @@ class MeanError:
 
     def inverted(self, means: Floats) -> Floats:
         return inverse(means)
+
+
+@dataclass(frozen=True)
+class SquareRoot(MeanError):
+    """The square root of the paper's weight, which is gentler with rare outputs."""
+
+    name: str = "sqrt"
+    description: str = "the square root of the mean error"
+
+    def inverted(self, means: Floats) -> Floats:
+        return np.sqrt(inverse(means))
 
 
 @dataclass(frozen=True)
