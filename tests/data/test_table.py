@@ -10,7 +10,7 @@ from scipy import sparse
 
 import amiss
 from amiss import DataError
-from amiss.data.table import encode
+from amiss.data.table import Table, encode
 from amiss.data.validation import as_inputs, as_outputs
 
 
@@ -62,3 +62,11 @@ def test_an_array_that_was_given_can_still_be_written_to():
     table.values.data[0] = np.inf
     with pytest.raises(DataError, match="infinite"):
         as_inputs(table)
+
+
+def test_a_table_does_not_share_its_memory():
+    table = Table(np.ones((2, 2)), ("a", "b"))
+    np.asarray(table)[:] = 5
+    np.testing.assert_array_equal(table.values, 1)
+    with pytest.raises(ValueError, match="by copying"):
+        table.__array__(copy=False)

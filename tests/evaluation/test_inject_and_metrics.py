@@ -98,5 +98,5 @@ def test_lof_is_scikit_learns_and_shares_the_detectors_search():
     detector = MCODE(n_neighbors=20, scaling="none").fit(X, Y)
     models, neighborhood = detector.fitted_.models, detector.fitted_.scorer.local.neighborhood
     np.testing.assert_allclose(lof_of_fit(models, neighborhood), ours, rtol=1e-9)
-    with pytest.raises(ValueError, match="finds no neighbours"):
+    with pytest.raises(ValueError, match="LOF needs neighbours; n_neighbors is 0"):
         lof_of_fit(models, None)

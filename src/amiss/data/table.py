@@ -83,6 +83,9 @@ class Table:
         return f"Table({self.shape[0]} rows x {self.shape[1]} columns, {kind})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """A new array, in which categories are texts; there is none that shares the table's memory."""
+        if copy is False:
+            raise ValueError("a table only becomes an array by copying it")
         values = self.values.toarray() if sparse.issparse(self.values) else self.values
         if not self.levels:
             return np.array(values, dtype=dtype)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from amiss.arrays import Floats
 from amiss.data.dataset import Dataset
@@ -29,7 +28,6 @@ class TaggedDigits:
     """The pictures with their tags, and the truth about them."""
 
     data: Dataset
-    digits: npt.NDArray[np.intp]
     falsified: dict[int, str]  # row -> the tag that was flipped in it
 
     def picture(self, row: int) -> Floats:
@@ -52,6 +50,5 @@ def tagged_digits(seed: int = 0) -> TaggedDigits:
     ids = tuple(f"digit-{number:04d}" for number in range(1, len(digits) + 1))
     return TaggedDigits(
         data=Dataset(Table(np.asarray(bunch.data, dtype=float), pixels), Table(tags, names), ids),
-        digits=digits,
         falsified={int(row): names[column] for row, column in zip(rows, columns, strict=True)},
     )
