@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import click
 import pytest
 
+import amiss.decisions.comparisons
 import amiss.encoding.scalings
 import amiss.models.parents
 import amiss.output.list_formats
@@ -19,6 +20,7 @@ import amiss.scoring.searches
 import amiss.scoring.spaces
 import amiss.scoring.weightings
 from amiss.cli import cli
+from amiss.decisions.registry import COMPARISONS
 from amiss.encoding.scalings import SCALINGS
 from amiss.encoding.scalings.base import Scaling
 from amiss.models.registry import PARENTS
@@ -30,7 +32,7 @@ from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
 
 REGISTRIES = {
     "rule": RULES, "weighting": WEIGHTINGS, "scaling": SCALINGS, "parents": PARENTS, "format": FORMATS,
-    "neighbor_space": SPACES, "neighbor_search": SEARCHES,
+    "neighbor_space": SPACES, "neighbor_search": SEARCHES, "against": COMPARISONS,
 }  # fmt: skip
 
 
@@ -63,6 +65,7 @@ def defined(package, fits):
         (SCALINGS, amiss.encoding.scalings, lambda value: isinstance(value, Scaling)),
         (SPACES, amiss.scoring.spaces, lambda value: hasattr(value, "has_outputs")),
         (SEARCHES, amiss.scoring.searches, lambda value: hasattr(value, "prepared")),
+        (COMPARISONS, amiss.decisions.comparisons, lambda value: hasattr(value, "needs_calibration")),
         (PARENTS, amiss.models.parents, lambda value: hasattr(value, "visible")),
         (FORMATS, amiss.readers, lambda value: isinstance(value, Format)),
     ],
@@ -120,6 +123,10 @@ def test_the_command_line_lets_one_choose_what_is_registered(command):
     assert choices(command, "--parents") == list(PARENTS)
     assert choices(command, "--neighbor-space") == list(SPACES)
     assert choices(command, "--neighbor-search") == list(SEARCHES)
+
+
+def test_the_command_line_compares_with_whom_is_registered():
+    assert choices("score", "--against") == list(COMPARISONS)
 
 
 @pytest.mark.parametrize("command", ["find", "fit", "explain", "evaluate", "score"])

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from amiss.arrays import Floats
 from amiss.data.columns import Columns
-from amiss.decisions.outlier_probability import ProbabilityMethod, flag_confidence, outlier_probabilities
-from amiss.decisions.settings import Against, BatchRequest
+from amiss.decisions.outlier_probability import flag_confidence, outlier_probabilities
+from amiss.decisions.settings import BatchRequest
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.errors import DataError
 from amiss.explanations.explanation import Explanation
@@ -238,7 +238,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         fdr: float | None = None,
         rate: float | None = None,
         alerts: int | None = None,
-        against: Against | None = None,
+        against: str | None = None,
     ) -> ScoredBatch:
         """Score and flag a batch of new rows, and say what about it is unlike the fit.
 
@@ -266,7 +266,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         rows = self._encoded(X, Y)
         return self._fitted().decide(rows, self._fitted().score(rows)).flagged.astype(int)
 
-    def predict_proba(self, X: Any, Y: Any, method: ProbabilityMethod = "linear") -> Floats:
+    def predict_proba(self, X: Any, Y: Any, method: str = "linear") -> Floats:
         """PyOD's: each row's chance of being usual and of being an outlier, ``(n_rows, 2)``.
 
         They are scores on a scale from 0 to 1 by those of the training rows, not calibrated chances. The p-values

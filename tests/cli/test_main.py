@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import amiss as package
+from amiss.decisions.registry import COMPARISONS
 from amiss.encoding.scalings import SCALINGS
 from amiss.errors import DataError
 from amiss.models.registry import PARENTS
@@ -30,7 +31,7 @@ CHOICES = {
     "find": {**DETECTING, "--output-format": [*LIST_FORMATS]},
     "explain": DETECTING,
     "fit": DETECTING,
-    "score": {"--format": [*FORMATS], "--output-format": [*LIST_FORMATS], "--against": ["rows", "models"]},
+    "score": {"--format": [*FORMATS], "--output-format": [*LIST_FORMATS], "--against": [*COMPARISONS]},
     "evaluate": {"--format": [*FORMATS]},
 }
 

@@ -10,6 +10,7 @@ from amiss.cli.detecting import Level, refuse_quiet_json, refuse_two_cuts
 from amiss.cli.listing import list_options
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_like, rereading_options
+from amiss.decisions.registry import COMPARISONS
 
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
@@ -37,10 +38,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--against",
-    type=click.Choice(["rows", "models"]),
+    type=click.Choice([*COMPARISONS]),
     help="What --fdr compares with. rows: rows held out of the fit, which is right if clean new rows are like "
-    "them but finds little if many of them are wrong. models: rows simulated by the models, which is right as far "
-    "as their probabilities are.  [default: rows, if the model is calibrated]",
+    "them but finds little if many of them are wrong. models: rows simulated by the models, which is right only "
+    "if their probabilities are accurate.  [default: rows, if the model is calibrated]",
 )
 @click.option("--strict", is_flag=True, help="Refuse rows with categories, scales or gaps the fit has not seen.")
 @click.option("--drift", is_flag=True, help="Also print each output's mean error against the fit.")
@@ -50,8 +51,8 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     """Score the rows of FILE by a MODEL that amiss fit has made, most unusual first.
 
     Columns are matched by name, in any order; the id, dropped columns and categories are those of the fit unless
-    options say otherwise. Rows are flagged by the threshold of the fit (of a model fitted with --fdr, by that
-    level), or as --rate, --alerts or --fdr say. A row that was used in the fit keeps the score it had there.
+    options say otherwise. By default rows are flagged as the fit decided: by its threshold, or by its --fdr level.
+    --rate, --alerts and --fdr override this. A row that was used in the fit keeps the score it had there.
 
     For a few rows a day use the threshold or --alerts: to find k wrong rows among N, --fdr LEVEL needs
     N / (k LEVEL) rows in the fit, and a smaller share of wrong rows among them.
@@ -76,8 +77,8 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
         target = Target.of(options["output"], options["output_format"], inputs=(model, *files))
     detector = load(model)
     if options["fdr"] is not None and detector.calibration_ is None:
-        options["against"] = options["against"] or "models"
-        if options["against"] == "rows":
+        asked_for = options["against"]
+        if asked_for is not None and COMPARISONS[asked_for].needs_calibration:
             raise click.UsageError("the model is not calibrated (see amiss fit); --against models needs none")
     data = read_like(detector.fitted_, files, options)
     asked = {name: options[name] for name in ("fdr", "rate", "alerts", "against")}
@@ -101,15 +102,19 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
 def _refuse_unseen(batch: ScoredBatch, data: Dataset) -> None:
     from amiss.errors import DataError, quoted
 
-    for each in batch.findings.unseen:
-        where, what = data.X.where(int(each.rows[0])), str(each).partition(": ")[2].rstrip(".")
-        raise DataError(f"{where}, column {quoted(each.column)}: {what}")
+    found = [
+        f"{data.X.where(int(each.rows[0]))}, column {quoted(each.column)}: {each.finding}"
+        for each in batch.findings.unseen
+    ]
+    if found:
+        raise DataError("; ".join(found))
 
 
 def _print(
     batch: ScoredBatch, data: Dataset, rows: list[RankedRow], target: Target | None, options: dict[str, Any]
 ) -> None:
     from amiss.cli import terminal
+    from amiss.wording import count
 
     to_stdout = target is not None and target.is_stdout
     if options["as_json"]:
@@ -121,32 +126,34 @@ def _print(
     if options["drift"]:
         click.echo("\n" + _drift_table(batch), err=to_stdout)
     if target is not None and not to_stdout:
-        click.echo(f"\nAll {len(data)} rows, ranked: {target.path}")
+        click.echo(f"\nAll {count(len(data), 'row')}, ranked: {target.path}")
 
 
 def _summary(batch: ScoredBatch, data: Dataset) -> str:
     from amiss.cli.terminal import wrapped
     from amiss.wording import count
 
-    n_flagged = int(batch.flagged.sum())
-    first = f"{count(len(data), 'row')}: {n_flagged or 'none'} flagged"
-    if batch.decision.by == "fdr":
-        first += f" {batch.decision.reason}."
-    elif batch.decision.by == "alerts":
-        first += f", {batch.decision.reason}."
-    elif n_flagged:
-        first += f", with a score above {batch.threshold:.4g}, {batch.decision.reason}."
-    else:
-        first += f": no score is above {batch.threshold:.4g}, {batch.decision.reason}."
+    first = f"{count(len(data), 'row')}: {batch.decision.in_words()}"
     expected, new = batch.expected_by_chance, batch.rows.is_new
-    if expected is not None and batch.decision.by != "fdr" and new.any():
-        about = f"{expected:.1f}" if expected < 9.95 else f"{expected:.0f}"
+    if expected is not None and batch.decision.level is None and new.any():
+        n_new = int(new.sum())
         if not new.all():
             n_found = int(batch.flagged[new].sum())
             are = "is" if n_found == 1 else "are"
-            first += f" Of the {count(int(new.sum()), 'new row')}, {n_found} {are} flagged."
-        first += f" If all were like the rows held out of the fit, about {about} would score as high by chance."
+            first += f" Of the {count(n_new, 'new row')}, {n_found:,} {are} flagged."
+        ordinary = count(n_new, "ordinary new row")
+        first += f" Of {ordinary}, about {_about(expected)} would score this high by chance."
     return "\n".join(map(wrapped, [first, *batch.remarks()]))
+
+
+def _about(number: float) -> str:
+    """
+    >>> _about(0.04), _about(5.97), _about(2.46), _about(1234.5)
+    ('0.04', '6', '2.5', '1,234')
+    """
+    if number < 0.95:
+        return f"{number:.1g}"
+    return f"{number:.1f}".removesuffix(".0") if number < 9.95 else f"{number:,.0f}"
 
 
 def _drift_table(batch: ScoredBatch) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from amiss.arrays import Floats, Mask, read_only
 from amiss.decisions.calibration import Calibration
+from amiss.decisions.comparisons import AgainstModels, AgainstRows, Comparison, Drawn
 from amiss.decisions.p_values import discoveries, p_values
 from amiss.decisions.settings import BatchRequest, DecisionSettings
 from amiss.decisions.thresholds import (
@@ -18,13 +16,10 @@ from amiss.decisions.thresholds import (
     threshold_for_new,
     threshold_for_share,
 )
-from amiss.errors import DataError
 from amiss.scoring.rows import ScoredRows
 from amiss.wording import count, percent
 
 DecidedBy = Literal["threshold", "rate", "alerts", "fdr"]
-Drawn = Callable[[float], Floats]
-"""From a false-discovery level to the scores of simulated rows, sorted ascending."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +50,18 @@ class Decision:
 
     def __post_init__(self) -> None:
         read_only(self.flagged, self.p_values)
+
+    def in_words(self) -> str:
+        """How many rows are flagged, and by what."""
+        n_flagged = int(self.flagged.sum())
+        flagged = f"{n_flagged:,} flagged" if n_flagged else "none flagged"
+        if self.level is not None:
+            return f"{flagged} {self.reason}."
+        if self.by == "alerts":
+            return f"{flagged}, {self.reason}."
+        if n_flagged:
+            return f"{flagged}, with a score above {self.threshold:.4g}, {self.reason}."
+        return f"{flagged}: no score is above {self.threshold:.4g}, {self.reason}."
 
     def __repr__(self) -> str:
         flagged = f"{int(self.flagged.sum())} of {count(len(self.flagged), 'row')} flagged"
@@ -95,12 +102,13 @@ class BatchDecider:
 
     def decide(self, rows: ScoredRows, request: BatchRequest, drawn: Drawn) -> Decision:
         """As the request says or, where it says nothing, as the fit does."""
-        p = None if self.calibration is None else self.calibration.p_values_of(rows)
         level = self.level if request.is_empty else request.fdr
         if level is None and request.against is not None:
             raise ValueError("against is for a false-discovery level; give fdr too")
         if level is not None:
-            return self._at_level(rows, level, p, request, drawn)
+            usual = AgainstModels() if self.calibration is None else AgainstRows()
+            return self._at_level(rows, level, request.comparison or usual, drawn)
+        p = None if self.calibration is None else self.calibration.p_values_of(rows)
         if request.alerts is not None:
             return _by_count(rows.scores, request.alerts, p)
         if request.rate is not None:
@@ -117,51 +125,22 @@ class BatchDecider:
             reason = f"which {above} of {count(len(self.calibration), 'row')} held out of the fit exceed"
         return Decision(threshold, scores > threshold, p, "rate", reason)
 
-    def _at_level(
-        self, rows: ScoredRows, level: float, p: Floats | None, request: BatchRequest, drawn: Drawn
-    ) -> Decision:
+    def _at_level(self, rows: ScoredRows, level: float, comparison: Comparison, drawn: Drawn) -> Decision:
         """Flag as many new rows as the level lets pass; rows of the fit as the same level decided there."""
-        new = rows.is_new
-        by_models = request.against == "models" or (request.against is None and p is None)
-        if by_models:
-            # Rows of the fit are drawn and compared too: the batch is as large as it is.
-            whom, p = "rows simulated by the models", p_values(rows.scores, drawn(level))
-            flagged = discoveries(p, level)
-            p[~new] = np.nan
-        elif p is not None:
-            whom = f"{count(len(self.calibration or ()), 'row')} held out of the fit"
-            flagged = np.zeros(len(new), dtype=bool)
-            flagged[new] = discoveries(p[new], level)
-        else:
-            raise DataError("no rows were held out of the fit to compare with; call calibrate(X, Y) after fit")
-        flagged[~new] = False
+        new, found = rows.is_new, comparison.compare(rows, level, self.calibration, drawn)
+        flagged = found.passed.copy()
         threshold = threshold_below(rows.scores[new], flagged[new]) if new.any() else self.threshold
         decided_there = self.training_flags if level == self.level else None
         if decided_there is not None:
             flagged[~new] = decided_there[rows.training_match[~new]]
-        reason = f"at a false-discovery level of {percent(level)} against {whom}"
-        why_none = "" if flagged.any() else self._why_none(p[new], level, by_models)
+        why_none = ""
+        if not new.any() and not flagged.any():
+            why_none = "All rows were used in the fit, so there is no new row to judge."
+        elif not flagged.any():
+            why_none = comparison.why_none(found.p_values[new], level, self.calibration)
         unjudged = int((~new).sum()) if decided_there is None else 0
-        return Decision(threshold, flagged, p, "fdr", reason, level, why_none, unjudged)
-
-    def _why_none(self, p: Floats, level: float, by_models: bool) -> str:
-        """Why no new row passes a level."""
-        if not len(p):
-            return "All rows were used in the fit, so there is no new row to judge."
-        if by_models:
-            return "Too few rows score higher than rows simulated by the models to tell them from chance."
-        if self.calibration is not None and p.min() * (len(self.calibration) + 1) < 1.5:
-            needed = int(np.ceil(len(p) / level / max(1, int((p == p.min()).sum()))))
-            return (
-                f"Some rows score higher than all {len(self.calibration)} rows held out of the fit, but these are "
-                f"too few to tell at this level: it takes about {needed}."
-            )
-        if p.min() > level:
-            return "No row scores higher than rows like those of the fit do by chance."
-        return (
-            "Too few rows score higher than those held out of the fit. If as large a share of those is wrong, "
-            "fit to rows you trust, or compare with the models instead."
-        )
+        reason = f"at a false-discovery level of {percent(level)} against {found.whom}"
+        return Decision(threshold, flagged, found.p_values, "fdr", reason, level, why_none, unjudged)
 
 
 def _by_count(scores: Floats, alerts: int, p: Floats | None) -> Decision:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import erf
@@ -10,10 +10,8 @@ from scipy.stats import binom
 
 from amiss.arrays import Floats, Mask
 
-ProbabilityMethod = Literal["linear", "unify"]
 
-
-def outlier_probabilities(scores: Floats, training: Floats, method: ProbabilityMethod = "linear") -> Floats:
+def outlier_probabilities(scores: Floats, training: Floats, method: str = "linear") -> Floats:
     """The chance that each row is usual, and that it is an outlier, ``(n_rows, 2)``.
 
     "linear" puts the scores between the lowest and the highest of the training rows; "unify" is Kriegel's
@@ -24,17 +22,23 @@ def outlier_probabilities(scores: Floats, training: Floats, method: ProbabilityM
            [0.25, 0.75],
            [0.  , 1.  ]])
     """
-    if method == "linear":
-        low, width = training.min(), np.ptp(training)
-        outlying = np.clip((scores - low) / (width if width > 0 else 1.0), 0.0, 1.0)
-    elif method == "unify":
-        spread = training.std()
-        outlying = np.clip(
-            erf((scores - training.mean()) / (spread if spread > 0 else 1.0) / np.sqrt(2)), 0.0, 1.0
-        )
-    else:
-        raise ValueError(f"method must be 'linear' or 'unify'; got {method!r}")
+    if not isinstance(method, str) or method not in METHODS:
+        raise ValueError(f"method must be {' or '.join(map(repr, METHODS))}; got {method!r}")
+    outlying = np.clip(METHODS[method](scores, training), 0.0, 1.0)
     return np.column_stack([1 - outlying, outlying])
+
+
+def _linear(scores: Floats, training: Floats) -> Floats:
+    low, width = training.min(), np.ptp(training)
+    return np.asarray((scores - low) / (width if width > 0 else 1.0))
+
+
+def _unify(scores: Floats, training: Floats) -> Floats:
+    spread = training.std()
+    return np.asarray(erf((scores - training.mean()) / (spread if spread > 0 else 1.0) / np.sqrt(2)))
+
+
+METHODS: dict[str, Callable[[Floats, Floats], Floats]] = {"linear": _linear, "unify": _unify}
 
 
 def flag_confidence(scores: Floats, flagged: Mask, training: Floats, n_flagged: int) -> Floats:

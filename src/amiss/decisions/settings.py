@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+from amiss.decisions.registry import COMPARISONS
+
+if TYPE_CHECKING:
+    from amiss.decisions.comparisons import Comparison
 
 AUTO_LEVEL = 0.2  # of contamination="auto"
 DEFAULT_SHARE = 0.01
-
-Against = Literal["rows", "models"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class BatchRequest:
     fdr: float | None = None
     rate: float | None = None
     alerts: int | None = None
-    against: Against | None = None
+    against: str | None = None
 
     def __post_init__(self) -> None:
         if sum(each is not None for each in (self.fdr, self.rate, self.alerts)) > 1:
@@ -55,8 +58,13 @@ class BatchRequest:
             raise ValueError(f"rate must be above 0 and at most 0.5; got {self.rate!r}")
         if self.alerts is not None and not (isinstance(self.alerts, Integral) and self.alerts >= 1):
             raise ValueError(f"alerts must be a whole number, at least 1; got {self.alerts!r}")
-        if self.against not in (None, "rows", "models"):
-            raise ValueError(f"against must be 'rows' or 'models'; got {self.against!r}")
+        if self.against is not None:
+            COMPARISONS.named(self.against)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """With whom a level compares, if that was asked for."""
+        return None if self.against is None else COMPARISONS[self.against]
 
     @property
     def is_empty(self) -> bool:
