@@ -9,9 +9,9 @@ from amiss.arrays import Floats
 from amiss.scoring.rules import scores
 from amiss.scoring.scorer import Scorer
 
-DRAWS, ENOUGH_DRAWN = 5, 20_000  # tables of drawn outputs: at least so many, and so many rows in all
-MOST_DRAWN, MOST_ROWS = 200_000_000, 5_000_000  # outputs and rows in all
-ENOUGH_AT_ONCE = 100_000  # outputs
+DRAWS, ENOUGH_DRAWN = 5, 20_000  # at least so many simulated tables, and so many simulated rows in all
+MOST_DRAWN, MOST_ROWS = 200_000_000, 5_000_000  # simulated outputs and rows, at most
+ENOUGH_AT_ONCE = 100_000  # outputs simulated in one step
 DRAWS_AT_LEVEL = 2  # divided by the level: a single row among N passes if its p-value is below level/N
 
 

@@ -9,7 +9,7 @@ below 1 lets pass.) For *new* rows, conformal p-values: how often rows held out 
 fit were held out: their models saw fewer rows); wrong rows among those held out only make it more careful.
 
 Either way the p-values go through Benjamini and Hochberg's procedure. A p-value falls as the score rises,
-so what is flagged always is every row above some score, the threshold.
+so the flagged rows are always those above some score, the threshold.
 """
 
 from __future__ import annotations

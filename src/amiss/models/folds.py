@@ -26,7 +26,7 @@ def stratified_folds(Y: Floats, n_folds: int) -> Folds:
         for value in (0.0, 1.0):
             rows = np.flatnonzero(Y[:, output] == value)
             dealt = np.arange(len(rows))
-            # The ones start at the other end, so that small classes do not all meet in fold 0.
+            # The ones start at the last fold, so that small classes do not all end up in fold 0.
             folds[rows, output] = (n_folds - 1 - dealt if value else dealt) % n_folds
     return folds
 

@@ -1,8 +1,8 @@
 """Expected values for missing outputs, where they serve as parents of others.
 
 A missing y_j enters the other outputs' models by E[y_j | x], the probability a model of y_j on the
-inputs alone gives it. The other outputs must not help: if y_i had a say in the value that stands
-in for y_j, and y_j is a parent of y_i, then y_i would predict itself.
+inputs alone gives it. The other outputs must not help: if the value that replaces y_j depended on y_i, and y_j
+is a parent of y_i, then y_i would predict itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Drift: outputs whose models err more or less often in a batch than on unseen rows like those of the fit."""
+"""Drift: outputs whose models err more or less in a batch than on unseen rows like those of the fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from amiss.scoring.rows import ScoredRows
 from amiss.wording import count, first_few, percent, printable, six_digits
 
 CHANCE = 0.01  # of calling an output drifted, among all of them, in a batch like the fit
-WHOLE_ERRORS = 3.0  # more or fewer than usual: below that a mean of a few rows tells nothing
+WHOLE_ERRORS = 3.0  # a drift is at least so many errors more or fewer than usual: fewer say nothing
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """What new rows hold that no row of the fit held: categories, scales, missing values.
 
-A number is off the scale of its column if it lies further beyond the fit's values than these lie
-apart: not every new highest value is, but grams where there were kilograms are.
+A number is off the scale of its column if its distance from the fit's values is larger than their range. So a
+new highest value is usually not off the scale, but grams where there were kilograms are.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def remarks(found: list[Unseen]) -> list[str]:
 
 
 def familiar(encoder: Encoder, table: Table) -> Mask:
-    """Rows all of whose values lie among those of the fit: the encoding hides how far others are off."""
+    """Rows whose values all lie in the range of the fit; of others the encoding hides how far off they are."""
     values = table.values
     with np.errstate(over="ignore", invalid="ignore"):
         slack = ROUNDING * (encoder.high - encoder.low)

@@ -1,4 +1,4 @@
-"""The k nearest of very many rows, nearly, by faiss (extra ``ann``).
+"""Nearly all of the k nearest of very many rows, found by faiss (extra ``ann``).
 
 Rows are put into cells by k-means, and a query looks into the cells nearest to it. How many cells
 that must be depends on the data: on clustered rows a few find nearly all neighbours, on rows
@@ -25,7 +25,7 @@ BLOCK = 8192
 
 
 class ApproximateRows(NearestRows):
-    """The same as :class:`NearestRows`, but ``find`` may miss some; ``recall`` says how many it does not."""
+    """The same as :class:`NearestRows`, but ``find`` may miss some; ``recall`` is the share that it finds."""
 
     def __init__(self, rows: Floats, k: int, n_jobs: int | None) -> None:
         import faiss

@@ -32,13 +32,13 @@ LOST = 1e-6  # where a tie is wider than this share of the distance, digits were
 PRODUCT_LOSES = 1e-6  # of the squares: below it a squared distance by products has too few digits left
 WORTH_SIFTING = 6000  # rows; also, the k nearest must be few of them
 QUERIES, CHUNK = 256, 2048  # rows of a block of queries, and of those it is compared with at a time
-SAMPLE = 10  # one row in so many bounds the distance of the k-th neighbour
+SAMPLE = 10  # one row in ten is in the sample that bounds the distance of the k-th neighbour
 WORTH_A_SHADOW = 2000  # rows
 AXES = 48  # along which a single query is compared with all rows
 MOST_RULED_IN = 0.3  # of the rows: beyond, comparing all of them is faster
 ROUNDING = float(np.finfo(np.float32).eps)
-MOST_CANDIDATES = 40  # times k, on average over a block of queries: beyond, the sieve lets too much by
-MANY = 4  # times k candidates are too many to take their differences
+MOST_CANDIDATES = 40  # times k, on average over a block of queries: with more, the sieve saves no time
+MANY = 4  # with more than this many times k candidates, computing all differences is too slow
 
 Neighbors = npt.NDArray[np.intp]
 

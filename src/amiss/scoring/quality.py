@@ -1,4 +1,4 @@
-"""How good each output's model is, to decide whether to listen to it."""
+"""How good each output's model is, so that a user can decide whether to trust it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OutputQuality:
     log_loss, base_log_loss : mean of -log rho, and the same for the base rate alone
     skill : 1 - log_loss / base_log_loss; 0 is no better than the base rate, 1 is perfect
     auc : area under the ROC curve (NaN for an output with one value only)
-    weight : weight in the score (for "flip" the inverse of the mean error, which bounds its part); for
+    weight : weight in the score (for "flip" the inverse of the mean error, which limits what it can add); for
         local weights their mean
     excluded : whether the output is left out of the score
     """

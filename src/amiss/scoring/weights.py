@@ -5,7 +5,7 @@ With eps[n, i] = 1 - rho[n, i] the error of output i in row n (the paper's secti
     global:  w_i    = N / Σ_n eps[n, i]
     local:   w_i(n) = |N_k(n)| / Σ_{n' in N_k(n)} eps[n', i]
 
-so a weight is the inverse of a mean error. A :class:`~amiss.scoring.weightings.Weighting` chooses what is
+So a weight is the inverse of a mean error. A :class:`~amiss.scoring.weightings.Weighting` chooses what is
 averaged and how it is inverted. Missing outputs are left out of the means.
 
 A hundred neighbours that all agree do not prove that errors never happen there. The *smoothed* local weights are

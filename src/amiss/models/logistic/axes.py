@@ -1,8 +1,8 @@
 """Dense inputs along their principal axes.
 
-A ridge penalty does not mind a rotation of the inputs: b and V b̃ with orthonormal V cost the same,
+A rotation of the inputs does not change a ridge penalty: b and V b̃ with orthonormal V cost the same,
 and a direction in which the inputs do not vary carries no coefficient. Along the principal axes
-the curvature matrix is nearly diagonal, which is what conjugate gradients like best, and inputs
+the curvature matrix is nearly diagonal, so conjugate gradients need few steps, and inputs
 with fewer independent directions than columns (more columns than rows, one-hot levels, copies)
 become a smaller matrix. It is exact, not an approximation.
 """

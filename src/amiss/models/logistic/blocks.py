@@ -84,7 +84,7 @@ class Running:
 
     @classmethod
     def into(cls, result: Floats, n_shards: int) -> Running:
-        """Nothing yet; the total of the products will stand in ``result``."""
+        """Sums of no blocks yet; in the end ``result`` holds the total of the products."""
         return cls([()] * n_shards, [result, *(np.empty_like(result) for _ in range(n_shards - 1))])
 
     def finish(self) -> Sums:

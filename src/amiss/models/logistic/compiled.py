@@ -1,7 +1,7 @@
 """The two inner loops that numba makes faster, where it is installed (extra ``fast``).
 
-Both have a plain twin that is always there, and which is used where the work is too small to be
-worth loading numba (a third of a second) and in double precision.
+Both have a plain twin. It is used without numba, in double precision, and where there is too little work to be
+worth loading numba (which takes a third of a second).
 """
 
 from __future__ import annotations

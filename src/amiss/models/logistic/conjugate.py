@@ -17,8 +17,8 @@ def newton_direction(
 ) -> Floats:
     """Solve H s = -gradient for every problem; everything is ``(n_columns + 1, n_problems)``.
 
-    A problem whose residual is below ``residual`` of the gradient stands still, and leaves the products when
-    enough others do.
+    A problem is finished when its residual is below ``residual`` times the gradient. It then stands still, and
+    is left out of the products as soon as enough problems are finished.
     """
     pool, dtype = hessian.rows.pool, hessian.centre.dtype
     r = -gradient.astype(dtype, copy=False)

@@ -2,7 +2,7 @@
 
 The problems share Z, so one product with Z serves them all. Each problem has its own Newton
 direction, step length and end: a problem that has converged leaves the batch at once, and one
-that is slow neither holds up the others nor hides among them.
+that is slow neither delays the others nor goes unnoticed among them.
 
     solve(problems, terms, effort=effort) -> Solution
 

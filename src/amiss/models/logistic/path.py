@@ -6,12 +6,12 @@ the rows outside each fold, all folds at once, started from the fit on all rows.
 The loss, seen over the logarithm of the strength, falls and then rises, with one valley. So the
 search begins at a strength above most optima, goes to weaker ones while the loss falls, and to
 stronger ones for the outputs whose loss rose at the first step. An output stops before the loss has
-turned if it will turn next: when log-loss gained less than ``LEVELLING`` of what it gained by the
-step before. (If the valley were a parabola, it would be a half. Logarithms, because where an output
-can be predicted almost surely the loss falls by a factor with every step.)
+turned if it will probably turn next: when the log of the loss fell by less than ``LEVELLING`` times what it
+fell in the step before. (In a parabola that factor would be a half. We compare logarithms because, for an
+output that can be predicted almost surely, every step divides the loss by a factor.)
 
-All this only has to tell strengths apart, so it is done in single precision, and a fit goes as
-far as that takes.
+All this only has to tell strengths apart, so it is done in single precision, and each fit stops as soon as it
+is good enough for that.
 """
 
 from __future__ import annotations
@@ -152,8 +152,8 @@ class _Search:
 class _FoldFits:
     """Fits of some outputs on the rows outside each fold, all folds at once, from the fit on all rows.
 
-    That fit has not quite converged. Its gradient is taken off the objective of the others, so
-    that they do not go on where it stopped, and differ from it only by what they did not see.
+    That fit has not quite converged. Its gradient is subtracted from the objective of the others, so
+    that they do not continue where it stopped, and differ from it only because of the rows they did not see.
     ``near`` approximates the Hessians at the fit on all rows.
     """
 

@@ -1,12 +1,12 @@
 """Approximate inverses of the problems' curvature matrices, for conjugate gradients.
 
-H = Z' D Z + λ differs from problem to problem by D, the curvatures of its rows. Two ways to an
-approximate inverse, by what the matrix allows:
+H = Z' D Z + λ differs from problem to problem by D, the curvatures of its rows. There are two approximate
+inverses; the shape of the matrix decides which is used:
 
 - *sampled*, dense with few columns: the curvature matrix of a sample of the rows, drawn in
   proportion to their curvature, inverted for each problem by itself. A few conjugate steps are then
   enough, whatever the strength.
-- *diagonal*, otherwise: a product with anything else would cost more than it saves.
+- *diagonal*, otherwise: any other matrix would cost more than it saves.
 
 Of the rows only sums are needed (:class:`amiss.models.logistic.seam.Curvatures`).
 """

@@ -2,12 +2,11 @@
 
     Score(n) = Σ_i log(1 + (1 - rho[n, i]) / (d (rho[n, i] + 1 / w_i(n))))
 
-the logarithm of a likelihood ratio (but for a constant): the odds are 1 to d that an output was
-flipped, for each of the d outputs (left out of the score or not) by itself. Where it was, the value
-that stands there has a chance of 1 - rho. Where it was not, its chance is what the model gives it,
-rho, plus the mean error 1/w_i(n) of that output near the row, which is there whatever the model
-believes. So no output adds more than its reliability warrants, a single sure flip counts fully, and
-several unsure ones add up.
+This is the logarithm of a likelihood ratio, up to a constant. Each of the d outputs (left out of the score or
+not) was flipped with odds of 1 to d, independently of the others. If it was flipped, the observed value has a
+probability of 1 - rho. If not, it has the model's probability, rho, plus the mean error 1/w_i(n) of that output
+near the row, which remains however sure the model is. So no output adds more than its reliability justifies, a
+single sure flip counts fully, and several unsure ones add up.
 """
 
 from __future__ import annotations
