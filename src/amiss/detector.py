@@ -305,7 +305,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def explain_rows(self, rows: Sequence[int]) -> Iterator[Explanation]:
         """Explanations of many rows of the fit, which is faster than one by one."""
-        return self._fitted().explainer.training_rows(self._fitted().row_numbers(rows))
+        fitted = self._fitted()
+        n_rows = len(fitted.training_rows)
+        return fitted.explainer.training_rows([checked_row(row, n_rows, "the fit had") for row in rows])
 
     def write_report(
         self,

@@ -6,7 +6,6 @@ fit_detector(settings, columns, inputs, outputs) -> FittedDetector
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -223,11 +222,6 @@ class FittedDetector:
         ours = rows.design[rows.place[some]]
         apart = abs(self.models.encoder.transform(inputs.take(some)) - ours)
         return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
-
-    def row_numbers(self, rows: Sequence[int]) -> list[int]:
-        """Numbers of rows of the fit, checked."""
-        n_rows = len(self.training_rows)
-        return [checked_row(row, n_rows, "the fit had") for row in rows]
 
 
 def checked_row(row: int, n_rows: int, whose: str) -> int:

@@ -54,7 +54,7 @@ class Table:
     """A matrix with named columns; ``levels`` names the categories of categorical columns.
 
     ``named`` is False if the user gave no names and the columns are only numbered (x0, x1, …). ``checked`` are
-    values that were found to be valid inputs or outputs (:meth:`checked_as`).
+    values that were found to be valid inputs or outputs (:func:`checked_as`).
 
     >>> table = Table(np.array([[1.0, 0.0], [2.0, 1.0]]), ("age", "sex"), {1: ("f", "m")})
     >>> table.shape
@@ -93,22 +93,6 @@ class Table:
         for column, names in self.levels.items():
             decoded[:, column] = _decoded(values[:, column], names)
         return np.array(decoded, dtype=dtype)
-
-    def checked_as(self, role: Role) -> Table:
-        """The same table, with a note that its values are valid, so that nobody looks at them again.
-
-        The note holds for these very values, and they can no longer be written to. (Nothing keeps the values of a
-        sparse matrix from being changed, so there is no note on those.)
-        """
-        if sparse.issparse(self.values):
-            return self
-        values = self.values.view()
-        values.flags.writeable = False
-        return replace(self, values=values, checked=(role, values))
-
-    def is_checked(self, role: Role) -> bool:
-        """Whether the values were found to be valid inputs or outputs."""
-        return self.checked is not None and self.checked[0] == role and self.checked[1] is self.values
 
     def __getitem__(self, rows: Any) -> Table:
         """Some rows: a slice, indices or a mask."""
@@ -169,7 +153,7 @@ class Table:
     def _with(self, values: Matrix, **changes: Any) -> Table:
         """Cells of this table in another arrangement, which are as valid as these."""
         table = replace(self, values=values, **changes)
-        return table.checked_as(self.checked[0]) if self.checked and self.is_checked(self.checked[0]) else table
+        return checked_as(self.checked[0], table) if self.checked and is_checked(self.checked[0], self) else table
 
     def select_named(self, names: Sequence[str]) -> Table:
         """The columns with these names, in this order; all of them must exist."""
@@ -177,6 +161,24 @@ class Table:
             return self
         position = {name: column for column, name in enumerate(self.names)}
         return self.select([position[name] for name in names])
+
+
+def checked_as(role: Role, table: Table) -> Table:
+    """The same table, with a note that its values are valid, so that nobody looks at them again.
+
+    The note holds for these very values, and they can no longer be written to. (Nothing keeps the values of a
+    sparse matrix from being changed, so there is no note on those.)
+    """
+    if sparse.issparse(table.values):
+        return table
+    values = table.values.view()
+    values.flags.writeable = False
+    return replace(table, values=values, checked=(role, values))
+
+
+def is_checked(role: Role, table: Table) -> bool:
+    """Whether the values were found to be valid inputs or outputs."""
+    return table.checked is not None and table.checked[0] == role and table.checked[1] is table.values
 
 
 def _decoded(codes: Floats, names: Sequence[str]) -> list[str | float]:

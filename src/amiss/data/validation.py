@@ -11,7 +11,7 @@ from scipy import sparse
 
 from amiss.arrays import Floats, Matrix
 from amiss.data.convert import TRUTH, are_label_lists, as_column, as_table, from_label_lists
-from amiss.data.table import Table
+from amiss.data.table import Table, checked_as, is_checked
 from amiss.errors import DataError, quoted, quoted_list, refuse_duplicates
 
 
@@ -23,7 +23,7 @@ def as_inputs(X: Any) -> Table:
         raise DataError(f"X has 0 sample(s) (shape={table.shape}) while a minimum of 1 is required.")
     if table.shape[1] == 0:
         raise DataError(f"X has 0 feature(s) (shape={table.shape}) while a minimum of 1 is required.")
-    if table.is_checked("inputs"):
+    if is_checked("inputs", table):
         return table
     infinite = _first(table.values, np.isinf)
     if infinite is not None:
@@ -32,7 +32,7 @@ def as_inputs(X: Any) -> Table:
             f"{table.where(row)}, column {quoted(table.names[column])}: the value is infinite; "
             "leave the cell empty or enter a number"
         )
-    return table.checked_as("inputs")
+    return checked_as("inputs", table)
 
 
 def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = False) -> Table:
@@ -53,7 +53,7 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = F
     refuse_duplicates(table.names)
     if table.shape[1] == 0:
         raise DataError("there is no output column; name at least one")
-    if table.is_checked("outputs"):
+    if is_checked("outputs", table):
         return table
     values = table.values.toarray() if sparse.issparse(table.values) else np.array(table.values)
     for column, levels in table.levels.items():
@@ -65,7 +65,7 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = F
             f"{table.where(row)}, column {quoted(table.names[column])}: "
             "an output must be 0 or 1 (or true/false, yes/no), or empty if it is missing"
         )
-    return replace(table, values=values, levels={}).checked_as("outputs")
+    return checked_as("outputs", replace(table, values=values, levels={}))
 
 
 def _truth_values(codes: Floats, levels: tuple[str, ...]) -> Floats:
