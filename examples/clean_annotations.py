@@ -20,7 +20,7 @@ def main() -> None:
     top = most_unusual[:5]
     for row, explanation in zip(top, detector.explain_rows(top), strict=True):
         suspect = explanation.suspects[0]
-        print(f"{data.ids[row]}: {suspect.output} is {suspect.observed}, expected {suspect.fitting}")
+        print(f"{data.ids[row]}: {suspect.output} is {suspect.observed}, expected {suspect.expected}")
 
     n_wrong = len(collection.falsified)
     n_found = sum(row in collection.falsified for row in most_unusual[:n_wrong])

@@ -65,6 +65,7 @@ Numbers = dict[str, npt.NDArray[Any]]
 # What the old and the new code call differently.
 
 RENAMED = {"share": "contribution", "part": "share_of_score"}  # in explanations
+RENAMED_BESIDE_FITTING = {"expected": "chance_of_one", "fitting": "expected"}  # "expected" changed its meaning
 PROSE = {"label", "score_name", "rule", "left_out", "values"}  # of explanations, not compared
 
 
@@ -187,11 +188,12 @@ def as_array(values: list[Any]) -> npt.NDArray[Any]:
 def leaves(entry: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Path and value of everything in nested dictionaries and lists but prose; places in a list have no name."""
     if isinstance(entry, dict):
+        renamed = RENAMED | (RENAMED_BESIDE_FITTING if "fitting" in entry else {})
         for key, value in entry.items():
             if path == "observed":  # its keys are the names of outputs
                 yield path, value
             elif key not in PROSE:
-                yield from leaves(value, f"{path}.{RENAMED.get(key, key)}".strip("."))
+                yield from leaves(value, f"{path}.{renamed.get(key, key)}".strip("."))
     elif isinstance(entry, (list, tuple)):
         for value in entry:
             yield from leaves(value, path)

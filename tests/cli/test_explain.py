@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 import amiss as package
+from amiss.wording import six_digits
 
 TAGS = ("--outputs", "tag_*")
 EXPLAIN = ("explain", "records.csv")
@@ -45,8 +46,17 @@ def test_json_says_the_same_with_rows_counted_from_one(amiss, records, tmp_path)
     plain = json.loads(done.out)
     why = explained(tmp_path, 17)
     assert plain["row"] == 18 and plain["neighbors"] == [near + 1 for near in why.neighbors]
-    assert plain["score"] == pytest.approx(why.score)
+    assert plain["score"] == six_digits(why.score)
     assert [each["output"] for each in plain["outputs"]] == [each.output for each in why.outputs]
+    first, shown = why.outputs[0], plain["outputs"][0]
+    assert shown["chance_of_one"] == six_digits(first.chance_of_one) and shown["expected"] == first.expected
+    assert shown["grounds"]["average"] == six_digits(first.grounds.average)
+
+
+def test_a_file_without_a_row_is_asked_for_the_row(amiss, records):
+    done = amiss("explain", "records.csv", "--outputs", "tag_*")
+    assert done.code == 2 and "Error: name the row too: amiss explain FILE ROW\n" in done.err
+    assert "Missing argument" in amiss("explain").err
 
 
 @pytest.mark.parametrize(

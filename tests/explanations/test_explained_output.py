@@ -19,7 +19,7 @@ def test_grounds_add_up_to_the_log_odds_that_made_the_score(crossfit, parents):
             grounds = output.grounds
             total = grounds.average + grounds.inputs.sum() + grounds.outputs.sum()
             assert total == pytest.approx(grounds.log_odds, abs=1e-6)
-            assert grounds.log_odds == pytest.approx(logit(output.expected), abs=1e-6)
+            assert grounds.log_odds == pytest.approx(logit(output.chance_of_one), abs=1e-6)
             terms = grounds.largest()
             assert sum(term.log_odds for term in terms) + grounds.average == pytest.approx(total, abs=1e-9)
             sizes = [abs(term.log_odds) for term in terms]
@@ -61,16 +61,16 @@ def test_directions_and_fitting_values(table):
     for explanation in detector.explain_rows(range(len(X))):
         for output in explanation.outputs:
             seen.add(output.direction)
-            assert output.fitting == int(output.expected > 0.5)
-            assert output.expected == pytest.approx(
+            assert output.expected == int(output.chance_of_one > 0.5)
+            assert output.chance_of_one == pytest.approx(
                 output.probability if output.observed else 1 - output.probability
             )
             if output.direction == "commission":
-                assert output.observed == 1 and output.expected < 0.5
+                assert output.observed == 1 and output.chance_of_one < 0.5
             elif output.direction == "omission":
-                assert output.observed == 0 and output.expected > 0.5
+                assert output.observed == 0 and output.chance_of_one > 0.5
             else:
-                assert output.fitting == output.observed
+                assert output.expected == output.observed
     assert seen == {"commission", "omission", None}
 
 
@@ -90,11 +90,11 @@ def test_a_linear_base_estimator_has_grounds(table):
         for output in explanation.suspects:
             grounds = output.grounds
             total = grounds.average + grounds.inputs.sum() + grounds.outputs.sum()
-            assert total == pytest.approx(logit(output.expected), abs=1e-6)
+            assert total == pytest.approx(logit(output.chance_of_one), abs=1e-6)
 
 
 def test_a_sure_logistic_regression_is_still_linear():
     X, Y = with_mistakes()
     detector = fitted(X, Y, base_estimator=LogisticRegression(C=1e8, max_iter=5000), crossfit=False)
-    assert detector.fitted_.dependence() is not None
+    assert detector.fitted_.models.dependence() is not None
     assert not detector.explain(3).left_out

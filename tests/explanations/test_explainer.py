@@ -121,7 +121,7 @@ def test_any_table_is_explained_exactly(seed, rule, crossfit):
         assert grounds.average + grounds.inputs.sum() + grounds.outputs.sum() == pytest.approx(
             grounds.log_odds, abs=1e-6
         )
-        assert expit(grounds.log_odds) == pytest.approx(output.expected, abs=1e-7)
+        assert expit(grounds.log_odds) == pytest.approx(output.chance_of_one, abs=1e-7)
         assert np.isfinite(output.score_if_changed)
     assert str(explanation)
 

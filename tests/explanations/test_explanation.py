@@ -26,20 +26,20 @@ def test_sentences_for_a_flipped_row(table):
     first = explanation.suspects[0]
     text = str(explanation)
     assert text.startswith(f"Row {number} is flagged as unusual: score ")
-    assert f"{first.output} is {first.observed} where {first.fitting} is expected" in text
-    assert f"With {first.fitting} instead, the score would be {first.score_if_changed:.2g}" in text
-    assert re.search(rf"The main reasons? to expect {first.fitting}: ", text)
+    assert f"{first.output} is {first.observed} where {first.expected} is expected" in text
+    assert f"With {first.expected} instead, the score would be {first.score_if_changed:.2g}" in text
+    assert re.search(rf"The main reasons? to expect {first.expected}: ", text)
     assert "Of the 30 rows nearest to it in inputs and outputs" in text and "log-odds" not in text
     assert "is not flagged" in str(model.explain(int(np.argmin(model.decision_scores_))))
 
 
-def test_companions_are_unexpected_only_as_long_as_the_first_stands():
+def test_companions_that_look_wrong_only_because_of_the_first_are_told_as_such():
     tagged = tagged_digits()
     why = MCODE().fit(tagged.data.X, tagged.data.Y).explain(476)
     first, *others = why.suspects
     assert first.output == tagged.falsified[476] and len(others) == 2
     assert all(other.direction and other.probability_if_first_changed > 0.5 for other in others)
-    assert f"Unexpected only as long as {first.output} = {first.observed}: {others[0].output} = " in str(why)
+    assert f"These look wrong only because {first.output} = {first.observed}: {others[0].output} = " in str(why)
     assert "Also unexpected" not in str(why)
 
 
@@ -53,7 +53,7 @@ def test_what_the_first_does_not_explain_is_unexpected_by_itself():
     second = why.suspects[1]
     assert second.direction is not None and second.probability_if_first_changed < 0.5
     assert f"Also unexpected: {second.output} = {second.observed}" in str(why)
-    assert "only as long as" not in str(why)
+    assert "only because" not in str(why)
 
 
 def test_sentences_name_what_adds_most_where_all_is_expected(table):
@@ -79,9 +79,21 @@ def test_that_a_value_is_rare_is_a_reason_too():
     grounds = why["rare"].grounds
     assert why.suspects[0].output == "rare" and grounds.average < -2
     chance = f"{expit(grounds.average):.1%}"
-    assert re.search(
-        rf"The main reasons? to expect 0: in the average row the model gives a 1 a chance of {chance}", str(why)
-    )
+    assert f" A 1 is rare here ({chance} in the average row)." in str(why)
+    assert "The main reason" not in str(why)
+    named = [term.name for term in grounds.largest() if term.log_odds < 0]
+    assert re.search(rf"\. Other reasons? to expect 0: .*{named[0]}", str(why))
+
+
+def test_a_value_that_is_not_rare_is_not_called_so():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    some = (rng.random(400) < 0.2).astype(float)
+    other = (X[:, 1] + 0.3 * rng.normal(size=400) > 0).astype(float)
+    detector = fitted(X, pd.DataFrame({"some": some, "other": other}))
+    said = [str(detector.explain(row)) for row in np.flatnonzero(some).tolist()]
+    assert any("A 1 is the less likely value here (" in text for text in said)
+    assert not any("A 1 is rare" in text for text in said)
 
 
 def test_a_new_row_is_told_with_its_values():

@@ -15,6 +15,7 @@ from amiss.cli.detecting import (
 )
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_like, read_table, reading_options
+from amiss.wording import six_digits
 
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
@@ -24,9 +25,21 @@ if TYPE_CHECKING:
 MOST_TERMS = 8
 
 
-@click.command(short_help="Say why a row has its score.")
+class _WithRow(click.Command):
+    """Of one name alone, click takes the row and misses the file; a person has given the file."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter:
+            if ctx.params.get("row") is None:
+                raise
+            raise click.UsageError("name the row too: amiss explain FILE ROW", ctx) from None
+
+
+@click.command(cls=_WithRow, short_help="Say why a row has its score.")
 @reading_options
-@click.argument("row")
+@click.argument("row", is_eager=True)
 @detector_options
 @click.option("--json", "as_json", is_flag=True, help="Print the explanation as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
@@ -70,9 +83,18 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
             if by_model:  # they are rows of the fit, not of this file
                 plain["neighbors_in_fit"] = plain.pop("neighbors")
             del plain["values"]  # the file has them
-            click.echo(json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False))
+            click.echo(json.dumps(_rounded(plain), ensure_ascii=False, indent=2, allow_nan=False))
         else:
             click.echo(_text(explanation))
+
+
+def _rounded(entry: Any) -> Any:
+    """The same with every number as lists and other JSON have it."""
+    if isinstance(entry, dict):
+        return {name: _rounded(value) for name, value in entry.items()}
+    if isinstance(entry, list | tuple):
+        return [_rounded(value) for value in entry]
+    return six_digits(entry) if isinstance(entry, float) else entry
 
 
 def _number(row: str, data: Dataset) -> int:
@@ -90,7 +112,7 @@ def _number(row: str, data: Dataset) -> int:
     is_number = row.isdecimal() and len(row) < 18 and 1 <= int(row) <= len(data)
     if not is_number:
         named = "no row has the id" if data.ids is not None else "there is no row"
-        raise DataError(f"{named} {quoted(row)}; rows are numbered from 1 to {len(data)}")
+        raise DataError(f"{named} {quoted(row)}; rows are numbered from 1 to {len(data):,}")
     return int(row) - 1
 
 
@@ -116,7 +138,7 @@ def _outputs(explanation: Explanation) -> str:
         [
             printable(each.output),
             str(each.observed),
-            percent(each.expected),
+            percent(each.chance_of_one),
             f"{each.contribution:.4g}",
             percent(each.share_of_score),
             "" if each.score_if_changed is None else f"{each.score_if_changed:.4g}",

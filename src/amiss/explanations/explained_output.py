@@ -71,10 +71,10 @@ class ExplainedOutput:
     ----------
     observed : the value that stands there
     probability : the model's probability of that value
-    expected : the model's probability of a 1
+    chance_of_one : the model's probability of a 1
     direction : "commission" if it is 1 and unexpected, "omission" if it is 0 and 1 is expected, None
         if the value is the more probable one
-    fitting : the more probable value
+    expected : the more probable value
     contribution : what the output adds to the score; the contributions of all outputs add up to it
     share_of_score : the same as a share of the score
     weight : its weight in the score
@@ -89,9 +89,9 @@ class ExplainedOutput:
     output: str
     observed: int
     probability: float
-    expected: float
+    chance_of_one: float
     direction: Direction | None
-    fitting: int
+    expected: int
     contribution: float
     share_of_score: float
     weight: float

@@ -12,12 +12,13 @@ from scipy.special import expit
 from amiss.data.table import MISSING
 from amiss.explanations.explained_output import MOST_TERMS, ExplainedOutput, Term
 from amiss.scoring.registry import SPACES
-from amiss.wording import in_sentence, joined, percent, printable
+from amiss.wording import count, in_sentence, joined, percent, printable
 
 TELLING = 0.1  # a column that is named adds at least this share of the largest
 MOST_REASONS = 4
 WORTH_IT = 0.8  # of the score: a change that leaves more helps little
 LONGEST_NAME = 80
+RARE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +83,15 @@ class Explanation:
 
     def sentences(self) -> list[str]:
         """The explanation as plain sentences, the most important first."""
-        return [self._verdict(), *self._what_is_wrong(), *(f"Not said: {why}." for why in self.left_out.values())]
+        return [self._verdict(), *self._what_is_wrong(), *(f"Left out: {why}." for why in self.left_out.values())]
 
     def _verdict(self) -> str:
         kind = "is flagged as unusual" if self.flagged else "is not flagged"
-        place = f"rank {self.rank} of {self.n_rows} rows"
+        place = f"rank {self.rank:,} of {count(self.n_rows, 'row')}"
         if self.p_value is not None:
             place = f"p-value {self.p_value:.2g} (how often rows held out of the fit score as high)"
         elif self.row is None:
-            place = f"rank {self.rank} if it were among the {self.n_rows} rows of the fit"
+            place = f"rank {self.rank:,} if it were among the {count(self.n_rows, 'row')} of the fit"
         cut = "the threshold itself" if self.score == self.threshold else f"threshold {self.threshold:.4g}"
         return f"{self.label} {kind}: score {self.score:.4g}, {cut}, {place}."
 
@@ -125,16 +126,17 @@ class Explanation:
         """The columns that speak most for the value that was expected."""
         if output.grounds is None or output.direction is None:
             return []
-        sign = 1 if output.fitting == 1 else -1
+        sign = 1 if output.expected == 1 else -1
         terms = [term for term in output.grounds.largest(50) if sign * term.log_odds > 0]
         telling = [term for term in terms if abs(term.log_odds) >= TELLING * abs(terms[0].log_odds)]
         named = [self.with_value(term) for term in telling[:MOST_REASONS]]
-        usual = sign * output.grounds.average
+        sentences, usual = [], sign * output.grounds.average
         if usual > 0 and usual >= max((abs(term.log_odds) for term in telling), default=0.0):
-            chance = percent(float(expit(-usual)))
-            named.insert(0, f"in the average row the model gives a {output.observed} a chance of {chance}")
-        reasons = "reason" if len(named) == 1 else "reasons"
-        return [f"The main {reasons} to expect {output.fitting}: {joined(named)}."] if named else []
+            sentences.append(_rare(output.observed, float(expit(-usual))))
+        if named:
+            reasons = f"{'Other' if sentences else 'The main'} {'reason' if len(named) == 1 else 'reasons'}"
+            sentences.append(f"{reasons} to expect {output.expected}: {joined(named)}.")
+        return sentences
 
     def _alike(self, output: ExplainedOutput) -> list[str]:
         known, alike = output.neighbors_known, output.neighbors_alike
@@ -169,16 +171,22 @@ def _valued(output: ExplainedOutput) -> str:
 
 
 def _claim(output: ExplainedOutput) -> str:
-    name, makes = in_sentence(output.output), f"it makes {percent(output.share_of_score)} of the score"
+    name, makes = in_sentence(output.output), f"it accounts for {percent(output.share_of_score)} of the score"
     if output.direction is None:
         return (
             f"{name} is {output.observed}, in itself the likelier value ({percent(output.probability)}), "
             f"but {makes}."
         )
     return (
-        f"{name} is {output.observed} where {output.fitting} is expected (the model gives a {output.observed} "
+        f"{name} is {output.observed} where {output.expected} is expected (the model gives a {output.observed} "
         f"a chance of {percent(output.probability)}); {makes}."
     )
+
+
+def _rare(value: int, chance: float) -> str:
+    """How seldom the value that stands there is, in the average row."""
+    rare = "is rare" if chance < RARE else "is the less likely value"
+    return f"A {value} {rare} here ({percent(chance)} in the average row)."
 
 
 def _companions(first: ExplainedOutput, others: Sequence[ExplainedOutput]) -> list[str]:
@@ -189,7 +197,7 @@ def _companions(first: ExplainedOutput, others: Sequence[ExplainedOutput]) -> li
     sentences = []
     if explained:
         chances = joined([_with_chance(output) for output in explained])
-        sentences.append(f"Unexpected only as long as {_valued(first)}: {chances}.")
+        sentences.append(f"These look wrong only because {_valued(first)}: {chances}.")
     if alone:
         sentences.append(f"Also unexpected: {joined([_with_chance(output) for output in alone])}.")
     return sentences
@@ -205,7 +213,7 @@ def _html_row(output: ExplainedOutput) -> str:
     cells = (
         f"<bdi>{escape(printable(output.output, LONGEST_NAME))}</bdi>",
         str(output.observed),
-        percent(output.expected),
+        percent(output.chance_of_one),
         f'<span style="{width}"></span> {percent(output.share_of_score)}',
         after,
     )

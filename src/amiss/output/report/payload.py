@@ -168,7 +168,7 @@ class _DetailWriter:
         return [
             self.place_of_output[output.output],
             output.observed,
-            _short(output.expected, 3),
+            _short(output.chance_of_one, 3),
             _short(output.contribution, 4),
             None if output.score_if_changed is None else _short(output.score_if_changed, 4),
             output.neighbors_alike,
@@ -265,7 +265,7 @@ def _outputs(material: Material, order: Rows, first: Rows) -> dict[str, Any]:
 
 def _dependence(fitted: FittedDetector) -> dict[str, Any] | None:
     """What each output adds to the log-odds of each other, where the models are linear."""
-    between = fitted.dependence()
+    between = fitted.models.dependence()
     if between is None or not between.any():
         return None
     outputs = most_connected(between, MAPPED_OUTPUTS)
