@@ -17,6 +17,7 @@ from support.model_files import assert_same_batch, assert_same_detector, descrip
 import amiss
 from amiss import DataError
 from amiss.persistence.container import FORMAT
+from amiss.persistence.fields import Fields
 from amiss.persistence.migrations import STEPS
 
 FOLDER = Path(__file__).parent / "samples"
@@ -254,3 +255,11 @@ def test_arrays_of_format_1_that_do_not_fit_are_refused(old_file, kind, change):
     rewritten(path, change_arrays=change)
     with pytest.raises(DataError, match=r"m\.amiss: the model file is damaged or altered"):
         amiss.load(path)
+
+
+def test_names_of_arrays_are_followed_through_several_steps():
+    first = Fields({"format": 1}, {"a": 1, "kept": 2}, {"b": "a", "same": "kept"})
+    last = first.migrated({"format": 2}, {"c": "b"}).migrated({"format": 3}, {"d": "c"})
+    assert last.description == {"format": 3}
+    assert last.renamed == {"d": "a", "same": "kept"}
+    assert last.has("d") and last.has("same") and not last.has("b") and not last.has("c")

@@ -46,6 +46,13 @@ class Fields:
     file: Any
     renamed: Mapping[str, str] = field(default_factory=dict)
 
+    def migrated(self, description: dict[str, Any], renamed: Mapping[str, str]) -> Fields:
+        """The same file one format later; ``renamed`` maps names of that format to names of this one."""
+        gone = set(renamed.values())
+        kept = {name: stored for name, stored in self.renamed.items() if name not in gone}
+        new = {name: self.renamed.get(earlier, earlier) for name, earlier in renamed.items()}
+        return Fields(description, self.file, kept | new)
+
     def has(self, name: str) -> bool:
         return self.renamed.get(name, name) in self.file.keys()  # noqa: SIM118 (safetensors has no __contains__)
 

@@ -61,7 +61,7 @@ def from_1_to_2(fields: Fields) -> Fields:
         "calibrated": fields.has("calibration.scores"),
         "flagged": STORED if fields.has("rows.flagged") else BY_THRESHOLD,
     }
-    return Fields(description, fields.file, renamed)
+    return fields.migrated(description, renamed)
 
 
 STEPS: dict[int, Callable[[Fields], Fields]] = {1: from_1_to_2}

@@ -77,7 +77,7 @@ def _parsed(source: Source) -> tuple[list[set[str]], list[int], sparse.csr_array
         lines.append(number)
     if not lines:
         source.refuse("there are no rows")
-    first = min(columns, default=first) if 0 in columns else first
+    first = 0 if 0 in columns else first
     X = sparse.csr_array((data, columns, starts), shape=(len(lines), max(columns, default=0) + 1))
     X.sum_duplicates()
     return labels, lines, X[:, first:], first
