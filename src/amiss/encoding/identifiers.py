@@ -22,9 +22,17 @@ def identifier_columns(table: Table) -> dict[int, int]:
 
 
 def refuse_identifiers(table: Table) -> None:
-    """Raise a ``DataError`` if a column of ``table`` looks like an identifier."""
-    for column, count in identifier_columns(table).items():
+    """Raise a ``DataError`` if columns of ``table`` look like identifiers."""
+    found = [(quoted(table.names[column]), count) for column, count in identifier_columns(table).items()]
+    if len(found) == 1:
+        [(name, count)] = found
         raise DataError(
-            f"{table.files}input column {quoted(table.names[column])} holds {count} different texts in "
-            f"{len(table)} rows and looks like an identifier; make it the id (--id) or drop it (--drop)"
+            f"{table.files}input column {name} holds {count} different texts in {len(table)} rows and looks like "
+            "an identifier; make it the id (--id) or drop it (--drop)"
+        )
+    if found:
+        names = ", ".join(f"{name} ({count})" for name, count in found)
+        raise DataError(
+            f"{table.files}input columns look like identifiers, by their different texts in {len(table)} rows: "
+            f"{names}; make one of them the id (--id) and drop the others (--drop)"
         )
