@@ -22,6 +22,7 @@ from amiss.output.report.inputs import InputComparison
 from amiss.output.report.measures import Calibration, calibration, histogram, most_connected, suspicions
 from amiss.output.report.page import material, page, refuse_other_rows
 from amiss.output.report.pictures import BUDGET, data_uri, data_uris
+from amiss.output.summary import overview
 
 
 def refuse_constant(name):
@@ -82,7 +83,7 @@ def test_histogram_outputs_and_dependence_are_those_of_the_fit(table):
     surprising = [i for place, i in enumerate(first) if data["rows"]["probability"][place] < 0.5]
     counted = np.add(data["outputs"]["commissions"], data["outputs"]["omissions"])
     assert counted.tolist() == np.bincount(surprising, minlength=4).tolist() and counted.sum() > 0
-    np.testing.assert_allclose(data["dependence"]["coef"], detector.fitted_.dependence(), rtol=6e-3)
+    np.testing.assert_allclose(data["dependence"]["coef"], detector.fitted_.models.dependence(), rtol=6e-3)
     expected, observed, count = data["outputs"]["calibration"][0]
     assert sum(count) == 240 and np.dot(observed, count) == pytest.approx(Y.iloc[:, 0].sum(), rel=0.01)
     assert expected == sorted(expected)
@@ -272,3 +273,14 @@ def test_a_row_without_outputs_has_no_suspect():
     data = payload_of(fitted_page(X, Y))
     place = data["rows"]["row"].index(8)
     assert data["rows"]["output"][place] is None and data["rows"]["observed"][place] is None
+
+
+def test_where_nothing_is_flagged_the_overview_says_so():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    Y = (rng.random((200, 2)) < 0.5).astype(float)
+    detector = MCODE(fdr=0.01, exclude=[1]).fit(X, Y)
+    assert not detector.fitted_.decision.flagged.any()
+    lines = overview(detector.fitted_)
+    assert lines[1] == "No row is flagged." and lines[2] == f"Left out of the score: {detector.output_names_[1]}."
+    assert "Flagged does not mean wrong. amiss evaluate measures what share" in lines[3]

@@ -12,7 +12,7 @@ def test_the_demo_opens_and_says_what_was_found(browser, digits):
     with opened(browser, path) as watched:
         page = watched.page
         summary = page.locator("#summary").inner_text()
-        assert "1797 rows with 64 inputs and 7 outputs" in summary
+        assert "1,797 rows with 64 inputs and 7 outputs" in summary
         assert f"{detector.labels_.sum()} rows (2.0%) are flagged as unusual, with a score above" in summary
         assert page.locator("#histogram svg rect").count() > 10 and page.locator("#histogram .cut").count() == 1
         first = ranked(detector)[0]
@@ -167,7 +167,7 @@ def test_outputs_calibration_and_their_rows(browser, digits):
 
 def test_dependence_and_pairs(browser, digits):
     path, detector, data = digits
-    links = detector.fitted_.dependence()
+    links = detector.fitted_.models.dependence()
     strongest = np.unravel_index(np.argmax(np.abs(links)), links.shape)
     with opened(browser, path) as watched:
         page = watched.page
@@ -181,3 +181,33 @@ def test_dependence_and_pairs(browser, digits):
         flagged = int(detector.labels_.sum())
         assert page.locator("#pair .ring").count() == flagged  # the chosen row is one of them
         assert page.locator("#pair .ring.mine").count() == 1
+
+
+def test_a_filter_chooses_the_first_row_that_is_left(browser, digits):
+    with opened(browser, digits[0]) as watched:
+        page = watched.page
+        page.locator("#by-kind").select_option("0")
+        first = page.locator("#list tbody tr").first
+        assert first.get_attribute("aria-current") == "true"
+        assert (
+            page.locator("#detail h3")
+            .first.inner_text()
+            .startswith(f"Rank {int(first.get_attribute('data-item')) + 1}:")
+        )
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_matters_most_is_seen_without_scrolling_aside(browser, digits, width):
+    with opened(browser, digits[0]) as watched:
+        page = watched.page
+        page.set_viewport_size({"width": width, "height": 800})
+        page.reload()
+        for title in ("rank", "suspect", "score", "chance"):
+            box = heading(page, title).bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= width, title
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        inside = (
+            "document.querySelector('#list').scrollWidth <= document.querySelector('#rows .scroll').clientWidth"
+        )
+        assert page.evaluate(inside) or width < 1280
+        assert page.locator("#histogram svg text").first.bounding_box()["height"] > 9  # it can be read

@@ -158,7 +158,7 @@ def test_a_longer_table_says_that_the_list_is_cut(browser, tmp_path):
     detector.write_report(tmp_path / "report.html", X, Y)
     with opened(browser, tmp_path / "report.html") as watched:
         page = watched.page
-        assert "(the list has the first 10000 of 10300 rows)" in page.locator("#page").inner_text()
+        assert "(the list has the first 10,000 of 10,300 rows)" in page.locator("#page").inner_text()
         assert "1500 of 10300" in page.locator("#pairs").inner_text()
         page.locator("#cutoff").focus()
         page.keyboard.press("Home")

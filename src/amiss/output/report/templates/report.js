@@ -23,7 +23,9 @@
     : share === 0 || share === 1 ? `${100 * share}%`
     : share < 0.001 ? "<0.1%" : share > 0.999 ? ">99.9%" : `${(100 * share).toFixed(1)}%`;
   const figure = (number) => number === null ? "" : String(Number(number.toPrecision(4)));
-  const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  const whole = (number) => number.toLocaleString("en-US");
+  const count = (number, noun) => `${whole(number)} ${noun}${number === 1 ? "" : "s"}`;
+  const phone = window.matchMedia("(max-width: 40rem)");
   const replace = (element, ...children) => element.replaceChildren(...children);
 
   const NO_ROW = "No row matches.";
@@ -102,7 +104,7 @@
   const { low, high, counts } = data.histogram;
   const edges = Array.from({ length: counts.length + 1 }, (_, bin) => low + (high - low) * bin / counts.length);
   function drawHistogram(cut) {
-    const [width, height, left, bottom] = [900, 280, 60, 48];
+    const [width, height, left, bottom] = [phone.matches ? 360 : 900, phone.matches ? 220 : 280, 60, 48];
     const most = Math.log10(1 + Math.max(...counts));
     const x = (score) => left + (width - left - 10) * (score - low) / (high - low);
     const y = (number) => height - bottom - (height - bottom - 15) * Math.log10(1 + number) / most;
@@ -114,11 +116,11 @@
       x: x(edges[bin]), width: Math.max(1, x(edges[bin + 1]) - x(edges[bin]) - 1),
       y: y(number), height: height - bottom - y(number), class: "column",
     }, make("title", {}, `${figure(edges[bin])} to ${figure(edges[bin + 1])}: ${count(number, "row")}`)));
-    const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => low + share * (high - low));
+    const ticks = (phone.matches ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).map((share) => low + share * (high - low));
     const digits = Math.max(0, Math.min(20, 2 - Math.floor(Math.log10(high - low))));
     replace(at("histogram"), chart(width, height, "Histogram of the scores",
       ...marks, ...columns, line(left, height - bottom, width - 10, height - bottom, "axis"),
-      ...ticks.map((score, place) => text(x(score), height - 28, String(Number(score.toFixed(digits))), place === 4 ? "end" : "middle")),
+      ...ticks.map((score, place) => text(x(score), height - 28, String(Number(score.toFixed(digits))), place === ticks.length - 1 ? "end" : "middle")),
       text((left + width) / 2, height - 8, "score", "middle"),
       line(x(cut), 8, x(cut), height - bottom, "cut"),
       text(Math.min(x(cut) + 6, width - 120), 18, `cut-off ${figure(cut)}`)));
@@ -147,7 +149,7 @@
   const kinds = rows.probability.map((p, place) => p === null || p >= 0.5 ? null : rows.observed[place]);
   const kindText = (kind) => kind === null ? "as expected" : kind === 1 ? "1 instead of 0" : "0 instead of 1";
   const suspect = (place) => rows.output[place] === null ? "" : names[rows.output[place]];
-  const columns = [
+  const allColumns = [
     { key: "rank", title: "rank", number: true, value: (place) => place },
     { key: "row", title: "row", number: true, value: (place) => rows.row[place] },
     ...(rows.id ? [{ key: "id", title: "id", value: (place) => rows.id[place] }] : []),
@@ -156,6 +158,9 @@
     { key: "kind", title: "what looks wrong", value: (place) => suspect(place) === "" ? "" : kindText(kinds[place]) },
     { key: "probability", title: "chance", number: true, value: (place) => rows.probability[place] },
   ];
+  const onPhone = ["rank", "output", "score", "probability", "kind", "id"];
+  const columns = phone.matches ? onPhone.flatMap((key) => allColumns.filter((column) => column.key === key)) : allColumns;
+  const withPictures = data.pictures && !phone.matches;
   const listSort = { key: "rank", down: false };
   let view = [], page = 0, chosenRow = null;
 
@@ -176,6 +181,10 @@
     page = 0;
     showPage();
   }
+  function filterView() {
+    renewView();
+    if (view.length) chooseRow(view[0]);
+  }
   function listedRow(place) {
     const picture = data.pictures && data.pictures[place];
     const cells = columns.map((column) => {
@@ -186,7 +195,7 @@
       else shown = column.key === "kind" ? value : typeof value === "string" ? name(value) : figure(value);
       return make("td", { class: column.number ? "number" : column.key === "kind" ? "whole" : "text" }, shown);
     });
-    if (data.pictures) cells.unshift(make("td", {}, picture ? make("img", { src: picture, alt: "", class: "thumb" }) : ""));
+    if (withPictures) cells.unshift(make("td", {}, picture ? make("img", { src: picture, alt: "", class: "thumb" }) : ""));
     return make("tr", { class: "choice", "data-item": place }, ...cells);
   }
   function showPage() {
@@ -197,8 +206,8 @@
     markChosen(body, chosenRow);
     if (!shown.length) replace(at("detail"));
     else if (!at("detail").firstChild) chooseRow(view[0]);
-    const whole = rows.row.length < data.n_rows ? ` (the list has the first ${rows.row.length} of ${data.n_rows} rows)` : "";
-    at("page").textContent = `${count(view.length, "row")}${whole}, page ${page + 1} of ${pages}`;
+    const part = rows.row.length < data.n_rows ? ` (the list has the first ${whole(rows.row.length)} of ${whole(data.n_rows)} rows)` : "";
+    at("page").textContent = `${count(view.length, "row")}${part}, page ${page + 1} of ${pages}`;
     at("back").disabled = page === 0;
     at("forth").disabled = page >= pages - 1;
   }
@@ -248,7 +257,7 @@
       .filter((part) => part !== null);
   }
   function bar(share, kind) {
-    return make("span", { class: kind ? `bar ${kind}` : "bar", style: { width: `${(6 * share).toFixed(2)}rem` } });
+    return make("span", { class: kind ? `bar ${kind}` : "bar", style: { width: `${((phone.matches ? 3 : 6) * share).toFixed(2)}rem` } });
   }
   function table(titles, lines) {
     const head = titles.map(([title, number]) => make("th", { scope: "col", class: number ? "number" : null }, title));
@@ -261,10 +270,10 @@
     const shown = detail.outputs.slice(0, Math.max(detail.suspects, 1));
     const lines = shown.map(([output, observed, expected, share, after]) => make("tr", {},
       textCell(name(names[output])), cell(String(observed), true),
-      make("td", {}, bar(score > 0 ? share / score : 0), ` ${figure(share)}`),
+      make("td", { class: "drawn" }, bar(score > 0 ? share / score : 0), ` ${figure(share)}`),
       cell(after === null ? "" : figure(after), true)));
-    return [make("h3", {}, "What makes the score"),
-      table([["output"], ["is", true], ["its share of the score"], ["score if changed", true]], lines)];
+    return [make("h3", {}, "Main contributions"),
+      table([["output"], ["is", true], ["adds to the score"], ["score if changed", true]], lines)];
   }
   function groundsView(detail) {
     return detail.grounds.flatMap((grounds, place) => {
@@ -274,7 +283,7 @@
       const largest = Math.max(...terms.map((term) => Math.abs(term[3])), 1e-9);
       const told = terms.map(([isOutput, column, value, weight]) => make("tr", {},
         textCell(name(isOutput ? names[column] : inputs[column])), cell(isOutput ? "output" : "input"), cell(name(value), true),
-        make("td", {}, bar(Math.abs(weight) / largest, weight < 0 ? "against" : null), ` ${weight > 0 ? "+" : ""}${figure(weight)}`)));
+        make("td", { class: "drawn" }, bar(Math.abs(weight) / largest, weight < 0 ? "against" : null), ` ${weight > 0 ? "+" : ""}${figure(weight)}`)));
       return [make("details", place === 0 ? { open: "" } : {},
         make("summary", {}, make("h3", {}, "Why ", name(names[output]), ` was expected to be ${total > 0 ? 1 : 0}`)),
         make("p", { class: "small" }, `Plus speaks for 1, minus for 0. The average row has ${signed(average)}; this row's inputs add ${signed(fromInputs)} ` +
@@ -302,7 +311,7 @@
   function expectedView(detail) {
     const lines = detail.outputs.map(([output, observed, expected, , , alike, known]) => make("tr", {},
       textCell(name(names[output])), cell(String(observed), true),
-      make("td", {}, make("span", { class: "track", "aria-hidden": "true" },
+      make("td", { class: "drawn" }, make("span", { class: "track", "aria-hidden": "true" },
         make("span", { class: "usual", style: { left: "0", width: `${100 * expected}%` } }),
         make("span", { class: "own", style: { left: `${100 * observed}%` } })), ` ${percent(expected)}`),
       cell(known === null ? "" : `${alike} of ${known}`, true)));
@@ -346,7 +355,7 @@
       at("by-output").value = String(i);
       at("find").value = at("by-kind").value = "";
       at("only-flagged").checked = true;
-      renewView();
+      filterView();
       at("rows").scrollIntoView();
     } }, "Show its rows");
     replace(at("output-detail"), make("h3", {}, name(names[i])),
@@ -420,12 +429,12 @@
     map.coef.forEach((across, from) => across.forEach((coef, to) => { if (coef !== 0) pairs.push([from, to, coef]); }));
     pairs.sort((a, b) => Math.abs(b[2]) - Math.abs(a[2]));
     const lines = pairs.slice(0, 25).map(([from, to, coef]) => make("tr", {}, cell(name(names[map.outputs[from]])), cell(name(names[map.outputs[to]])),
-      make("td", {}, bar(Math.abs(coef) / largest, coef < 0 ? "against" : null), ` ${signed(coef)}`)));
+      make("td", { class: "drawn" }, bar(Math.abs(coef) / largest, coef < 0 ? "against" : null), ` ${signed(coef)}`)));
     const part = size < map.all ? ` Of ${map.all} outputs the ${size} that depend most on one another are shown.` : "";
     replace(at("map"), make("p", {}, "What an output that is 1 (a line of the map) adds to the log-odds of another (a column), the inputs being equal. ",
       make("span", { class: "swatch", style: { background: "#0072b2" } }), " speaks for it, ",
       make("span", { class: "swatch", style: { background: "#d55e00" } }), ` against it.${part}`),
-      drawn, where, make("h3", {}, "The strongest"), table([["output"], ["speaks for or against"], ["adds"]], lines));
+      drawn, where, make("h3", {}, "The strongest"), make("div", { id: "strongest" }, table([["output"], ["speaks for or against"], ["adds"]], lines)));
   }
 
   // Two outputs.
@@ -454,9 +463,9 @@
     for (const id of ["by-output", "across", "up"]) at(id).append(make("option", { value: i }, label));
   });
   sortable(at("list"), columns, listSort, renewView);
-  if (data.pictures) at("list").tHead.rows[0].prepend(make("th", { scope: "col" }, "picture"));
+  if (withPictures) at("list").tHead.rows[0].prepend(make("th", { scope: "col" }, "picture"));
   choosable(at("list").tBodies[0], at("detail"), chooseRow, turnPage);
-  for (const id of ["find", "by-output", "by-kind", "only-flagged"]) at(id).addEventListener("input", renewView);
+  for (const id of ["find", "by-output", "by-kind", "only-flagged"]) at(id).addEventListener("input", filterView);
   sortable(at("output-list"), outputColumns, outputSort, showOutputs);
   choosable(at("output-list").tBodies[0], at("output-detail"), chooseOutput);
   at("up").value = String(Math.min(1, names.length - 1));
