@@ -91,10 +91,10 @@ def six_digits(number: float | None) -> float | None:
 def count(number: int, noun: str) -> str:
     """A number with its noun.
 
-    >>> count(1, "row"), count(2, "row")
-    ('1 row', '2 rows')
+    >>> count(1, "row"), count(1200, "row")
+    ('1 row', '1,200 rows')
     """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def row_name(row: int, ids: Sequence[str] | None) -> str:

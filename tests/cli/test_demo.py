@@ -35,7 +35,7 @@ def test_without_options_it_prints_and_writes_nothing(amiss, tmp_path):
     done = amiss("demo")
     assert done.code == 0 and done.err == "" and list(tmp_path.iterdir()) == []
     lines = done.out.splitlines()
-    assert lines[0].startswith("1797 pictures of handwritten digits with 7 tags each; in 36 of them one tag was")
+    assert lines[0].startswith("1,797 pictures of handwritten digits with 7 tags each; in 36 of them one tag was")
     assert len([line for line in lines if " ! " in line]) == 10
 
 

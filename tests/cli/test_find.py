@@ -50,7 +50,7 @@ def test_alerts_rate_exclusions_and_quality(amiss, records):
     assert alerts["flagged"] == len(alerts["top"]) == 12
     assert json.loads(amiss(*FIND, "--json", "--rate", 0.1).out)["flagged"] == 12
     done = amiss(*FIND, "--exclude", "tag_[12]", "--quality", "--top", 0)
-    assert "4 outputs (2 left out of the score)" in done.out
+    assert "4 outputs (left out of the score: tag_1 and tag_2)" in done.out
     assert done.out.count("excluded") == 2
     assert "skill" in done.out
     assert "left out" in amiss(*FIND, "--min-skill", 0.6).out
@@ -98,7 +98,10 @@ def test_weighting_reaches_the_paper_scores_and_crossfit_takes_words_or_a_share(
         (("find", "."), ".: this is a folder"),
         (("find", "records.csv", "--outputs", "in0"), "records.csv, line 2, column 'in0': an output must be"),
         (("find", "records.csv", "--outputs", "label_*"), "no column matches 'label_*'"),
-        ((*FIND, "-o", "found.xlsx"), "found.xlsx: unknown suffix; use one of .csv, .parquet, .jsonl, .ndjson"),
+        (
+            (*FIND, "-o", "found.xlsx"),
+            "found.xlsx: unknown suffix; use one of .csv, .parquet, .pq, .jsonl, .ndjson",
+        ),
         ((*FIND, "-o", "nowhere/found.csv"), "nowhere/found.csv: there is no such folder"),
         ((*FIND, "-o", "records.csv"), "records.csv: this is an input file"),
         ((*FIND, "--alerts", "100"), "--alerts 100 is more than half"),
@@ -144,7 +147,25 @@ def test_what_was_read_as_what_is_said(amiss, records, tmp_path):
     frame.to_csv(tmp_path / "records.csv", index=False)
     done = amiss(*FIND)
     assert "Inputs read as categories: ward" in done.out
-    assert 'Column "number" only numbers the rows. If it identifies them, pass --id number.' in done.out
+    assert 'Column "number" only numbers the rows. If it says nothing else, pass --drop number.' in done.out
+    records.assign(**{"record number": range(100, 220)}).to_csv(tmp_path / "records.csv", index=False)
+    done = amiss("find", "records.csv", "--outputs", "tag_*", "--drop", "name", "--json")
+    said = "Column \"record number\" only numbers the rows. If it identifies them, pass --id 'record number'."
+    assert json.loads(done.out)["remarks"] == [said]
+    assert amiss("find", "records.csv", "--outputs", "tag_*", "--id", "record number", "--drop", "name").code == 0
+
+
+def test_json_names_the_outputs(amiss, records):
+    found = json.loads(amiss(*FIND, "--json").out)
+    assert found["output_names"] == ["tag_0", "tag_1", "tag_2", "tag_3"] and found["outputs"] == 4
+    assert found["remarks"] == []
+
+
+def test_a_model_is_not_a_table(amiss, records):
+    assert amiss("fit", "records.csv", "--outputs", "tag_*", "--id", "name", "-q", "-o", "m.amiss").code == 0
+    for command in ("find", "evaluate"):
+        done = amiss(command, "m.amiss", "--outputs", "tag_*")
+        assert done.code == 2 and done.err == "amiss: m.amiss: this is a model; use amiss score m.amiss FILE\n"
 
 
 def test_trouble_of_the_system_is_exit_code_1(amiss, records):

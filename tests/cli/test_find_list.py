@@ -53,10 +53,11 @@ def test_the_file_says_what_the_detector_says(amiss, records, tmp_path):
 
 
 def test_csv_parquet_and_json_lines_say_the_same(amiss, records, tmp_path):
-    for suffix in ("csv", "parquet", "jsonl"):
+    for suffix in ("csv", "parquet", "pq", "jsonl"):
         assert amiss(*FIND, "-q", "-o", f"found.{suffix}").code == 0
     table = pd.read_csv(tmp_path / "found.csv")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "found.parquet"), table, check_dtype=False)
+    assert (tmp_path / "found.pq").read_bytes() == (tmp_path / "found.parquet").read_bytes()
     lines = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text().splitlines()]
     assert [line["id"] for line in lines] == list(table["id"])
     assert [line["outputs"][1]["contribution"] for line in lines] == list(table["contribution_2"])
@@ -67,7 +68,9 @@ def test_pipes_in_and_out(amiss, records, tmp_path):
     amiss(*FIND, "-q", "-o", "found.csv")
     piped = amiss("find", "-", "--outputs", "tag_*", "--id", "name", "-o", "-", stdin=table)
     assert piped.raw == (tmp_path / "found.csv").read_bytes()
-    assert piped.err == ""
+    assert piped.err.startswith("120 rows, 5 inputs, 4 outputs: ") and piped.err.count("\n") == 2
+    quiet = amiss("find", "-", "--outputs", "tag_*", "--id", "name", "-q", "-o", "-", stdin=table)
+    assert quiet.raw == piped.raw and quiet.err == ""
     as_tsv = records.to_csv(index=False, sep="\t").encode()
     again = amiss("find", "-", "--format", "tsv", "--outputs", "last:4", "--id", "name", "-o", "-", stdin=as_tsv)
     assert again.raw == piped.raw
@@ -76,7 +79,7 @@ def test_pipes_in_and_out(amiss, records, tmp_path):
 def test_a_reader_that_goes_away_is_no_error(records, tmp_path):
     command = f"{sys.executable} -c 'from amiss.cli import main; main()' find records.csv --outputs 'tag_*' -o - "
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command} --drop name | head -n 1"],
+        ["bash", "-c", f"set -o pipefail; {command} --drop name -q | head -n 1"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stderr == ""

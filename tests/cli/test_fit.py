@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import stat
 
 import numpy as np
@@ -29,7 +30,10 @@ def test_the_model_is_the_detector_and_only_its_owner_reads_it(amiss, records, t
     np.testing.assert_array_equal(there.calibration_.scores, here.calibration_.scores)
     assert there.threshold_ == here.threshold_
     above = int((here.calibration_.scores > here.threshold_).sum())
-    assert f"New rows are flagged above a score of {here.threshold_:.4g}, as {above} of 120 rows held out" in said
+    assert (
+        f"A new row is flagged if it scores above {here.threshold_:.4g}. Of 120 held-out rows, {above} do" in said
+    )
+    assert re.search(r"m\.amiss, \d+ kB, ", said)
 
 
 def test_options_reach_the_model(amiss, records, tmp_path):
@@ -71,7 +75,7 @@ def test_requests_to_fit_that_make_no_sense(tmp_path, amiss, tables):
     for options, message in (
         (("records.csv", "--alerts", 5), "use --rate here"),
         (("records.csv", "--without-rows", "--neighbors", 50), "neighbours are rows of the fit"),
-        (("records.csv", "--order", "tag_0,tag_1,tag_2,tag_3"), "order is for parents='chain'"),
+        (("records.csv", "--order", "tag_0,tag_1,tag_2,tag_3"), "--order needs --parents chain"),
         (("few.csv",), "few.csv: 12 rows are too few for a calibration; pass --no-calibration"),
     ):
         done = amiss("fit", *options, *OUTPUTS, "-o", "m.amiss")

@@ -16,6 +16,7 @@ from amiss.models.registry import PARENTS
 from amiss.output.registry import LIST_FORMATS
 from amiss.readers.registry import FORMATS
 from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
+from amiss.settings import DEFAULTS
 
 COMMANDS = ("find", "explain", "fit", "score", "demo", "evaluate", "reproduce")
 DETECTING = {
@@ -124,3 +125,14 @@ def test_every_trouble_is_one_line(monkeypatch, capsys, trouble, code, message):
 
 def test_the_version_is_the_packages(amiss):
     assert amiss("--version").out == f"amiss, version {package.__version__}\n"
+
+
+def test_help_shows_the_defaults_and_descriptions_of_the_code(amiss):
+    text = " ".join(amiss("find", "--help").out.split())
+    for registry in (RULES, WEIGHTINGS, PARENTS, SCALINGS, SEARCHES):
+        for name, entry in registry.items():
+            assert f"{name}: {entry.description}" in text
+    for parameter, option in (("n_neighbors", "--neighbors"), ("crossfit", "--crossfit"), ("rule", "--rule")):
+        help_of_option = text.split(f" {option} ", 1)[1]
+        default = re.search(r"\[default: ([^];]+)", help_of_option)
+        assert default is not None and default.group(1) == str(DEFAULTS[parameter])

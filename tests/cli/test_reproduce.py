@@ -54,7 +54,7 @@ def test_the_cells_are_those_of_the_methods_by_name(amiss, mulan, tmp_path):
     [
         (["--datasets", "mnist"], "there is no 'mnist'; choose from mediamill"),
         (["--methods", "magic"], "there is no 'magic'; choose from LOF"),
-        (["--datasets", "enron"], "put Mulan's enron there"),
+        (["--datasets", "enron"], "put Mulan's enron dataset here"),
     ],
 )
 def test_what_cannot_be_had_is_bad_input(amiss, mulan, arguments, said):

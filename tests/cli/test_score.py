@@ -191,7 +191,7 @@ def test_what_is_expected_by_chance_is_said_of_new_rows(tmp_path, model, amiss, 
     pd.concat(tables).to_csv(tmp_path / "both.csv", index=False)
     said = " ".join(amiss("score", "m.amiss", "both.csv", "--rate", 0.2).out.split())
     assert re.search(r"Of the 40 new rows, \d+ (is|are) flagged\.", said)
-    assert "about 7.9 would score as high by chance" in said
+    assert "Of 40 ordinary new rows, about 7.9 would score this high by chance." in said
     assert "by chance" not in amiss("score", "m.amiss", "records.csv", "--rate", 0.2).out
 
 
@@ -213,3 +213,24 @@ def test_the_summary_comes_though_the_reader_of_the_list_leaves(tmp_path, model)
         cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0 and done.stdout.startswith("rank,") and done.stderr.startswith("40 rows: ")
+
+
+def test_strict_names_every_column_with_something_new(tmp_path, amiss):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"ward: name": rng.choice(["a", "b"], 60), "age: years": rng.uniform(20, 60, 60)})
+    table["tag"] = (table["age: years"] > 40).astype(int)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert amiss("fit", "t.csv", "--outputs", "tag", "-q", "-o", "m.amiss").code == 0
+    new = table.head(4).copy()
+    new.loc[1, "ward: name"], new.loc[2, "age: years"] = "c", 9000.0
+    new.to_csv(tmp_path / "new.csv", index=False)
+    done = amiss("score", "m.amiss", "new.csv", "--strict")
+    assert done.code == 2 and done.err.count("\n") == 1
+    assert "new.csv, line 3, column 'ward: name': 1 value of a category" in done.err
+    assert "; new.csv, line 4, column 'age: years': 1 value far outside" in done.err
+
+
+def test_a_level_without_new_rows_is_explained_once(tmp_path, model, amiss):
+    said = " ".join(amiss("score", "m.amiss", "records.csv", "--fdr", 0.1).out.split())
+    assert said.count("used in the fit") == 1
+    assert "All rows were used in the fit; --fdr applies to new rows only." in said

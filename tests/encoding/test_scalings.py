@@ -45,7 +45,7 @@ def test_every_scaling_class_is_in_the_registry():
 def test_a_scaling_found_by_name_encodes_a_table_again(name):
     scaling = SCALINGS.named(name)
     assert scaling.name == name
-    assert scaling.description.endswith(".") and "\n" not in scaling.description
+    assert scaling.description and not set(scaling.description) & set(".;\n")  # it stands in a list of help
     values = np.array([[1.0, 0, 5, 0], [2.0, 1, np.nan, 1], [4.0, 2, 7, 1], [np.nan, 0, 9, 0]])
     table = Table(values, ("age", "ward", "dose", "sex"), {1: ("a", "b", "c"), 3: ("f", "m")})
     encoder = fit_encoder(table, scaling)

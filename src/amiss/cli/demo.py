@@ -29,7 +29,7 @@ def demo(save: str | None, report: str | None, seed: int) -> None:
     """Falsify tags of handwritten digits, and find them again.
 
     The pictures are scikit-learn's own, so nothing is downloaded. Seven tags say what a digit is
-    (even, prime, has a loop, ...); one tag of every fiftieth picture is flipped.
+    (even, prime, has a loop, ...); in 2 % of the pictures, drawn at random, one tag is flipped.
     """
     from amiss.detector import MCODE
     from amiss.evaluation.digits import tagged_digits
@@ -50,10 +50,11 @@ def demo(save: str | None, report: str | None, seed: int) -> None:
 def _print(detector: MCODE, tagged: TaggedDigits) -> None:
     from amiss.cli.terminal import top_table
     from amiss.output.ranking import RankedList
+    from amiss.wording import count
 
     data, n_false = tagged.data, len(tagged.falsified)
     click.echo(
-        f"{len(data)} pictures of handwritten digits with {len(data.output_names)} tags each; "
+        f"{count(len(data), 'picture')} of handwritten digits with {len(data.output_names)} tags each; "
         f"in {n_false} of them one tag was falsified."
     )
     rows = list(RankedList.of_fit(detector.fitted_, data, N_ROWS).ranked(1))

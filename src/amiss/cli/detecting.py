@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from amiss.cli.lazy import LazyOption, default_of
+from amiss.decisions.settings import AUTO_LEVEL, DEFAULT_SHARE
 from amiss.encoding.scalings import SCALINGS
 from amiss.models.registry import PARENTS
+from amiss.registry import Registry
 from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
 
 if TYPE_CHECKING:
@@ -60,89 +63,74 @@ _RATE = click.option(
     "--rate",
     metavar="SHARE",
     callback=_rate,
-    help="Share of the rows to flag; auto is --fdr 0.2.  [default: 0.01]",
+    help=f"Share of the rows to flag; auto is --fdr {AUTO_LEVEL}.  [default: {DEFAULT_SHARE}]",
 )
 _ALERTS = click.option(
     "--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate."
 )
 # A model flags rows of other tables; the option is there to be refused by its reason.
 _NO_ALERTS = click.option("--alerts", type=int, hidden=True)
+
+
+def _setting(option: str, parameter: str, help: str, **attributes: Any) -> Any:
+    """An option that sets a parameter of the detector and has its default."""
+    return click.option(option, cls=LazyOption, lazy_default=default_of(parameter), help=help, **attributes)
+
+
+def _choice(option: str, parameter: str, help: str, registry: Registry[Any], **also: str) -> Any:
+    """The same for a parameter whose values are names: those of a registry, and ``also`` others."""
+    names = click.Choice([*registry, *also])
+    return _setting(option, parameter, help, type=names, described=registry, also=also)
+
+
 _OPTIONS = (
     click.option(
         "--fdr",
         type=Level(1),
         metavar="LEVEL",
         help="False-discovery level: flag as many rows as keep the share of falsely flagged ones at this level, "
-        "instead of --rate. Right as far as the models' probabilities are.",
+        "instead of --rate. The level holds only if the models' probabilities are accurate.",
     ),
-    click.option(
-        "--rule",
-        type=click.Choice([*RULES, AUTO]),
-        default="flip",
-        show_default=True,
-        help="Scoring rule: the evidence of a flip; the paper's with weights from each row's neighbourhood, from "
-        "all rows, or none; or whichever finds most flips in this table.",
-    ),
-    click.option(
+    _choice("--rule", "rule", "Scoring rule.", RULES, **{AUTO: "whichever finds most flips in this table"}),
+    _choice(
         "--weighting",
-        type=click.Choice([*WEIGHTINGS]),
-        default="sqrt",
-        show_default=True,
-        help="What the weights of lrw and rw are the inverse of.",
+        "weighting",
+        "lrw and rw weight an output by the inverse of this error measure.",
+        WEIGHTINGS,
     ),
-    click.option(
-        "--parents",
-        type=click.Choice([*PARENTS]),
-        default="others",
-        show_default=True,
-        help="Which other outputs the model of an output sees.",
-    ),
-    click.option(
+    _choice("--parents", "parents", "Which other outputs the model of an output sees.", PARENTS),
+    _setting(
         "--parent-penalty",
+        "parent_penalty",
+        "How many times more the coefficients of outputs are penalised than those of inputs.",
         type=click.FloatRange(1e-6, 1e6),
-        default=4.0,
-        show_default=True,
         metavar="R",
-        help="How many times more the coefficients of outputs are penalised than those of inputs.",
     ),
-    click.option("--order", metavar="COL", multiple=True, help="Order of the chain: every output once."),
     click.option(
+        "--order", metavar="COL", multiple=True, help="Order of the outputs for --parents chain: each output once."
+    ),
+    _setting(
         "--crossfit",
-        default="0.6",
-        show_default=True,
+        "crossfit",
+        "Score rows by models that did not see them (yes), by models that did (no), or by a mixture with "
+        "this share of the former.",
         metavar="SHARE",
         callback=_share_or_word,
-        help="Score rows by models that did not see them (yes), by models that did (no), or by a mixture with "
-        "this share of the former.",
     ),
-    click.option(
-        "--scaling",
-        type=click.Choice(tuple(SCALINGS)),
-        default="rank",
-        show_default=True,
-        help="How inputs are scaled.",
-    ),
-    click.option(
+    _choice("--scaling", "scaling", "How inputs are scaled.", SCALINGS),
+    _setting(
         "--neighbors",
+        "n_neighbors",
+        "Size of the neighbourhood for flip and lrw; with 0 all rows have the same weights.",
         type=click.IntRange(0),
-        default=100,
-        show_default=True,
         metavar="K",
-        help="Size of the neighbourhood for flip and lrw; with 0 all rows have the same weights.",
     ),
-    click.option(
-        "--neighbor-space",
-        type=click.Choice(list(SPACES)),
-        default="joint",
-        show_default=True,
-        help="Where neighbours are near: in inputs and outputs, or in inputs.",
-    ),
-    click.option(
+    _choice("--neighbor-space", "neighbor_space", "Where the neighbours of a row are near it.", SPACES),
+    _choice(
         "--neighbor-search",
-        type=click.Choice(list(SEARCHES)),
-        default="auto",
-        show_default=True,
-        help="Approximate is for very many dense rows; sparse ones are always searched exactly.",
+        "neighbor_search",
+        "How neighbours are searched among dense rows; sparse rows are always searched exactly.",
+        SEARCHES,
     ),
     click.option(
         "--exclude",
@@ -156,8 +144,8 @@ _OPTIONS = (
         metavar="S",
         help="Leave outputs below this skill (see --quality) out of the score.",
     ),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seeds the folds."),
-    click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 is all cores."),
+    _setting("--seed", "random_state", "Seeds the folds.", type=click.IntRange(0)),
+    _setting("--jobs", "n_jobs", "Threads; -1 is all cores.", type=int),
 )
 
 
@@ -200,6 +188,10 @@ def refuse_contradictions(options: dict[str, Any]) -> None:
     if options["exclude"] and options["min_skill"] is not None:
         raise click.UsageError("--exclude and --min-skill cannot be combined")
     refuse_two_cuts(options)
+    if options["order"] and options["parents"] != "chain":
+        raise click.UsageError("--order needs --parents chain")
+    if not options["jobs"]:
+        raise click.UsageError("--jobs 0 is no thread at all; leave it out, or give 1 or more")
     if not options["crossfit"] and (options["fdr"] is not None or options["rate"] == "auto"):
         raise click.UsageError("--fdr and --rate auto need models that did not see a row; leave out --crossfit no")
 
@@ -221,11 +213,12 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
     from amiss.detector import MCODE
     from amiss.errors import DataError
     from amiss.settings import Settings
+    from amiss.wording import count
 
-    share = 0.01 if options["rate"] is None else options["rate"]
+    share = DEFAULT_SHARE if options["rate"] is None else options["rate"]
     if options["alerts"] is not None:
         if options["alerts"] > len(data) / 2:
-            raise DataError(f"--alerts {options['alerts']} is more than half of the {len(data)} rows")
+            raise DataError(f"--alerts {options['alerts']} is more than half of the {count(len(data), 'row')}")
         share = options["alerts"] / len(data)
     detector = MCODE(
         parents=options["parents"],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from amiss.evaluation import RuleChoice
 
 
-def _measured(option: str, constant: str, help: str, **attributes: Any) -> Any:
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _measured(option: str, constant: str, help: str, **attributes: Any) -> Callable[[Command], Command]:
     """An option of the measurement; its default is what the measurement has."""
 
     def default() -> Any:

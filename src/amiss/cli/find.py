@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions, refuse_quiet_json
+from amiss.cli.lazy import LazyOption, value_of
 from amiss.cli.listing import list_options
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import all_files, read_table, reading_options
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 @click.option(
     "--report-rows",
     type=click.IntRange(1),
-    default=200,
-    show_default=True,
+    cls=LazyOption,
+    lazy_default=value_of("amiss.output.report.payload", "DETAILED_ROWS"),
     metavar="N",
     help="How many rows of the report carry an explanation.",
 )
@@ -68,12 +69,16 @@ def find(files: tuple[str, ...], **options: Any) -> None:
         _report(detector.fitted_, data, files, options)
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
     ranked = RankedList.of_fit(detector.fitted_, data, top if target is None else None)
+    rows = list(ranked.ranked(options["reasons"], top))
+    in_a_pipe = target is not None and target.is_stdout
     with readers_may_leave():
+        if in_a_pipe and not options["quiet"]:  # whose reader may leave
+            _print(detector.fitted_, data, rows, target, options)
         if target is not None:
             n_reasons = min(options["reasons"], len(detector.output_names_))
             write_list(target, ranked.ranked(n_reasons), n_reasons)
-        if not options["quiet"]:
-            _print(detector.fitted_, data, list(ranked.ranked(options["reasons"], top)), target, options)
+        if not in_a_pipe and not options["quiet"]:
+            _print(detector.fitted_, data, rows, target, options)
 
 
 def _print(
@@ -85,20 +90,19 @@ def _print(
 ) -> None:
     """What a person or a program reads, beside the list; on standard error if the list has the other."""
     from amiss.cli import terminal
+    from amiss.wording import count
 
     to_stdout = target is not None and target.is_stdout
     if options["as_json"]:
         click.echo(terminal.as_json(fitted, data, rows, options["quality"]))
         return
-    if to_stdout and fitted.choice is not None:
-        click.echo(f"Rule: {fitted.choice.why}.", err=True)
+    click.echo(terminal.summary(fitted, data), err=to_stdout)
     if not to_stdout:
-        click.echo(terminal.summary(fitted, data))
         click.echo(terminal.top_table(rows, fitted.training_scores, fitted.decision.flagged))
     if options["quality"]:
         click.echo(terminal.quality_table(fitted), err=to_stdout)
     if target is not None and not to_stdout:
-        click.echo(f"\nAll {len(data)} rows, ranked: {target.path}")
+        click.echo(f"\nAll {count(len(data), 'row')}, ranked: {target.path}")
     if options["report"] is not None:
         click.echo(f"\nReport: {options['report']}", err=to_stdout)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from amiss.fitted import FittedDetector
 
 
-@click.command(short_help="Fit a model to rows, to score others with it.")
+@click.command(short_help="Fit and save a model, to score new rows later.")
 @reading_options
 @click.option("-o", "--output", metavar="MODEL", required=True, help="The model file, such as model.amiss.")
 @click.option(
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @model_options
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def fit(files: tuple[str, ...], **options: Any) -> None:
-    """Fit a model to the rows of FILE and keep it, to score other rows with it later.
+    """Fit a model to the rows of FILE and save it, to score new rows later.
 
     The model holds the rows, unless --without-rows says otherwise, so guard it like the data; only you can
     read it (mode 0600). Even without rows it holds the names of columns and categories and up to 256 values of
@@ -47,6 +47,7 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     from amiss.errors import DataError
     from amiss.files import check_writable
     from amiss.persistence import save_fitted
+    from amiss.wording import count
 
     refuse_contradictions(options)
     if options["alerts"] is not None:
@@ -61,7 +62,9 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
         options["neighbors"] = 0
     data = read_table(files, options)
     if len(data) < FEWEST_ROWS and not options["no_calibration"]:
-        raise DataError(f"{data.Y.files}{len(data)} rows are too few for a calibration; pass --no-calibration")
+        raise DataError(
+            f"{data.Y.files}{count(len(data), 'row')} are too few for a calibration; pass --no-calibration"
+        )
     detector = detector_of(data, options).fit(data.X, data.Y)
     why_not = ""
     if not options["no_calibration"]:
@@ -89,7 +92,7 @@ def _summary(fitted: FittedDetector, data: Dataset, path: Path, options: dict[st
     holds = "without the rows" if options["without_rows"] else "with the rows, so guard it like the data"
     lines = [
         f"{count(len(data), 'row')}, {count(len(fitted.columns.inputs), 'input')}, "
-        f"{count(len(fitted.columns.outputs), 'output')}: {path}, {path.stat().st_size / 1e6:.1f} MB, {holds}.",
+        f"{count(len(fitted.columns.outputs), 'output')}: {path}, {_size(path)}, {holds}.",
         *(wrapped(line) for line in remarks(fitted) if line != BY_SIMULATION),
     ]
     if data.X.levels:
@@ -104,10 +107,15 @@ def _summary(fitted: FittedDetector, data: Dataset, path: Path, options: dict[st
         lines.append(wrapped(f"Not calibrated: {reason}"))
     elif not by_level:
         above = int((fitted.calibration.scores > fitted.decision.threshold).sum())
-        share = f"{above} of {count(len(fitted.calibration), 'row')} held out of the fit"
         about = "about " if options["without_rows"] else ""  # the file has it rounded
         lines.append(
-            f"New rows are flagged above a score of {about}{fitted.decision.threshold:.4g}, as {share} would be."
+            f"A new row is flagged if it scores above {about}{fitted.decision.threshold:.4g}. "
+            f"Of {count(len(fitted.calibration), 'held-out row')}, {above:,} {'does' if above == 1 else 'do'}."
         )
     lines.append(f"To score other rows: amiss score {path} FILE")
     return "\n".join(lines)
+
+
+def _size(path: Path) -> str:
+    size = path.stat().st_size
+    return f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"

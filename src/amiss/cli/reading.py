@@ -79,8 +79,12 @@ def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str,
 
 def read_table(files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
     """Read what those options say."""
+    from amiss.errors import DataError
     from amiss.readers.reading import read
 
+    for name in files:
+        if name.endswith(".amiss"):
+            raise DataError(f"{name}: this is a model; use amiss score {name} FILE")
     return read(
         *files,
         outputs=options["outputs"] or None,

@@ -1,4 +1,4 @@
-"""``amiss reproduce``: the paper's Table 2 and figures, beside what is used instead."""
+"""``amiss reproduce``: the paper's Table 2 and figures, beside other tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amiss.paper.comparison import Cell
 
 
-@click.command(short_help="Make the paper's table and figures, beside today's tools.")
+@click.command(short_help="Reproduce the paper's results, beside other tools.")
 @click.option("--data", required=True, metavar="DIR", help="Folder with a folder of each Mulan dataset.")
 @click.option(
     "--datasets", metavar="NAMES", help="Some of the datasets, separated by commas.  [default: all eight]"
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--no-figures", is_flag=True, help="Draw nothing (matplotlib is not needed then).")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def reproduce(**options: Any) -> None:
-    """Reproduce the paper's Table 2 and figures, and compare with what people use instead.
+    """Reproduce the paper's Table 2 and figures, and compare with other tools.
 
     1 % of the rows get 2.5 to 20 % of their outputs flipped; every method sees the same flipped
     table, and its models are fitted to it. What is finished is kept: a run that was stopped goes on

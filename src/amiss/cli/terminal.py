@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import textwrap
 from typing import Any
@@ -14,7 +15,7 @@ from amiss.data.dataset import Dataset
 from amiss.fitted import FittedDetector
 from amiss.output.list_formats import record
 from amiss.output.ranking import RankedRow, Reason
-from amiss.output.summary import remarks
+from amiss.output.summary import left_out_of_the_score, remarks
 from amiss.wording import count, percent, printable, probability, six_digits
 
 LONGEST_ID = 24
@@ -26,24 +27,29 @@ skill: 0 is no better than always saying the base rate, 1 is perfect; auc: 0.5 i
 
 def summary(fitted: FittedDetector, data: Dataset) -> str:
     """What was read as what, how much is flagged, and what looks doubtful."""
-    quality = fitted.quality
     names = list(data.output_names)
-    left_out = int(quality.excluded.sum())
+    left_out = left_out_of_the_score(fitted)
     lines = [
         f"{count(len(data), 'row')}, {count(len(data.input_names), 'input')}, {count(len(names), 'output')}"
-        + (f" ({left_out} left out of the score)" if left_out else "")
+        + (f" (left out of the score: {left_out})" if left_out else "")
         + f": {_flagged(fitted)}.",
         listing("Outputs", names),
     ]
     if data.X.levels:
         categories = [data.input_names[column] for column in sorted(data.X.levels)]
         lines.append(listing("Inputs read as categories", categories))
-    lines += [
-        f'Column "{printable(name)}" only numbers the rows. If it identifies them, pass --id {printable(name)}.'
+    lines += map(wrapped, _remarks(fitted, data))
+    return "\n".join(lines)
+
+
+def _remarks(fitted: FittedDetector, data: Dataset) -> list[str]:
+    """What a reader of the scores should know, about the table and about the fit."""
+    advice = "If it identifies them, pass --id" if data.ids is None else "If it says nothing else, pass --drop"
+    numbering = [
+        f'Column "{printable(name)}" only numbers the rows. {advice} {shlex.quote(printable(name))}.'
         for name in _counters(data)
     ]
-    lines += map(wrapped, remarks(fitted))
-    return "\n".join(lines)
+    return [*numbering, *remarks(fitted)]
 
 
 def _flagged(fitted: FittedDetector) -> str:
@@ -52,7 +58,7 @@ def _flagged(fitted: FittedDetector) -> str:
     by_level = "" if level is None else f" (false-discovery level {percent(level)})"
     if not n_flagged:
         return f"none flagged{by_level}"
-    return f"{n_flagged} flagged, with a score above {decision.threshold:.4g}{by_level}"
+    return f"{n_flagged:,} flagged, with a score above {decision.threshold:.4g}{by_level}"
 
 
 def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask | None = None) -> str:
@@ -60,7 +66,7 @@ def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask
     if not rows:
         return ""
     with_ids = rows[0].id is not None
-    head = ["rank", "row", *(["id"] if with_ids else []), "score", "", "what makes the score"]
+    head = ["rank", "row", *(["id"] if with_ids else []), "score", "", "main contributions"]
     lines = [head, *([*_cells(row, with_ids), _sentence(row)] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
     text = []
@@ -74,7 +80,12 @@ def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask
         ranks = np.flatnonzero(flagged[np.argsort(-scores, kind="stable")]) + 1
         more = ranks[ranks > len(rows)]
         if len(more):
-            text.append(f"{count(len(more), 'more row')} flagged: up to --top {more[-1]}, or in the list (-o).")
+            are = "is" if len(more) == 1 else "are"
+            them = "it" if len(more) == 1 else "them"
+            text.append(
+                f"{count(len(more), 'more row')} {are} flagged. "
+                f"To see {them}, pass --top {more[-1]}, or write the list with -o."
+            )
     return "\n" + "\n".join([*text, LEGEND])
 
 
@@ -89,11 +100,13 @@ def as_json(fitted: FittedDetector, data: Dataset, rows: list[RankedRow], qualit
         "rows": len(data),
         "inputs": len(data.input_names),
         "outputs": len(data.output_names),
+        "output_names": list(data.output_names),
         "flagged": int(decision.flagged.sum()),
         "threshold": six_digits(decision.threshold),
         "rule": fitted.scorer.rule.name,
         **({} if fitted.choice is None else {"because": fitted.choice.why}),
         **({} if decision.level is None else {"fdr": decision.level}),
+        "remarks": _remarks(fitted, data),
         "top": [record(row) for row in rows],
     }
     if quality:

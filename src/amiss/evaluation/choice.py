@@ -31,6 +31,7 @@ from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.registry import RULES
 from amiss.scoring.rules import ScoringRule
 from amiss.settings import Settings
+from amiss.wording import count
 
 DIMENSIONALITIES = (0.025, 0.05, 0.1, 0.2)
 RATES = (0.005, 0.01, 0.02, 0.04)
@@ -46,7 +47,7 @@ Ranker = Callable[[FittedModels, Neighborhood | None], Floats]
 """Another way to rank the rows of a fit: from its models and neighbourhood to scores in the user's order."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RuleChoice:
     """What was measured, and what it speaks for.
 
@@ -68,6 +69,9 @@ class RuleChoice:
     precision: Floats
     n_flipped: int
     n_rows: int
+
+    def __repr__(self) -> str:
+        return f"<RuleChoice: {self.why}>"
 
     @property
     def best(self) -> ScoringRule:
@@ -91,13 +95,25 @@ class RuleChoice:
     @property
     def why(self) -> str:
         """The choice in a sentence."""
-        means = {name: float(trials.mean()) for name, trials in self._trials.items()}
-        said = ", ".join(f"{name} {value:.2f}" for name, value in means.items())
+        reason = "it found flipped rows best" if self.leads else "no rule found flipped rows clearly better"
+        return f"{self.best.name}, because {reason} {self.evidence}"
+
+    @property
+    def leads(self) -> bool:
+        """Whether the best rule has the highest mean; "flip" may be taken without it."""
+        means = self._means
+        return means[self.best.name] == max(means.values()) > min(means.values())
+
+    @property
+    def evidence(self) -> str:
+        """How often was tried, and what came of it."""
+        said = ", ".join(f"{name} {value:.2f}" for name, value in self._means.items())
         n_trials = self.atpar.shape[1] * self.atpar.shape[2]
-        best = self.best.name
-        leads = means[best] == max(means.values()) > min(means.values())
-        reason = "it found flipped rows best" if leads else "no rule found flipped rows clearly better"
-        return f"{best}, because {reason} in {n_trials} trial{'s' * (n_trials > 1)} (mean precision {said})"
+        return f"in {count(n_trials, 'trial')} (mean precision {said})"
+
+    @property
+    def _means(self) -> dict[str, float]:
+        return {name: float(trials.mean()) for name, trials in self._trials.items()}
 
     @property
     def _trials(self) -> dict[str, Floats]:

@@ -67,7 +67,7 @@ class JsonLines:
 @dataclass(frozen=True)
 class Parquet:
     name: str = "parquet"
-    suffixes: tuple[str, ...] = (".parquet",)
+    suffixes: tuple[str, ...] = (".parquet", ".pq")
 
     def check(self) -> None:
         require_pyarrow()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from amiss.fitted import FittedDetector
-from amiss.wording import count, percent
+from amiss.wording import count, first_few, in_sentence, percent
 
 BY_SIMULATION = (
-    "A row is flagged when it scores higher than simulated rows whose outputs follow the models. The share of "
-    "falsely flagged rows is right as far as the models' probabilities are."
+    "A row is flagged when it scores higher than simulated rows whose outputs follow the models. The level holds "
+    "only if the models' probabilities are accurate."
 )
 
 
@@ -41,19 +41,29 @@ def overview(fitted: FittedDetector) -> list[str]:
         f"{count(n_rows, 'row')} with {names[0]} and {names[1]} were checked: does each output match the "
         "inputs and the other outputs?",
         f"{count(n_flagged, 'row')} ({percent(n_flagged / n_rows)}) {'is' if n_flagged == 1 else 'are'} flagged "
-        f"as unusual, with a score above {fitted.decision.threshold:.4g}.",
+        f"as unusual, with a score above {fitted.decision.threshold:.4g}."
+        if n_flagged
+        else "No row is flagged.",
     ]
-    left_out = int(fitted.quality.excluded.sum())
+    left_out = left_out_of_the_score(fitted)
     if left_out:
-        lines.append(f"{count(left_out, 'output')} {'was' if left_out == 1 else 'were'} left out of the score.")
+        lines.append(f"Left out of the score: {left_out}.")
     return [*lines, expected_precision(fitted), *remarks(fitted)]
+
+
+def left_out_of_the_score(fitted: FittedDetector) -> str:
+    """The outputs that do not count, by name; empty if all count."""
+    names = zip(fitted.columns.outputs, fitted.quality.excluded.tolist(), strict=True)
+    return first_few([in_sentence(name) for name, excluded in names if excluded])
 
 
 def expected_precision(fitted: FittedDetector) -> str:
     """How many of the flagged rows are likely to be wrong, where that was measured."""
     choice = fitted.choice
     if choice is None:
-        return "Flagged does not mean wrong. amiss evaluate estimates how many of the flagged rows are wrong."
+        return (
+            "Flagged does not mean wrong. amiss evaluate measures what share of deliberate flips would be found."
+        )
     near = int(np.argmin(np.abs(np.array(choice.rates) - fitted.decision.flagged.mean())))
     mean = float(choice.precision[choice.rules.index(choice.best.name), :, :, near].mean())
     return (

@@ -66,7 +66,7 @@ def files(folder: Path, name: str) -> tuple[list[Path], Path]:
     home = folder / name
     parts, labels = sorted(home.glob("*.arff*")), home / f"{name}.xml"
     if not parts or not labels.is_file():
-        raise DataError(f"{home}: no {name}.xml with an .arff file beside it; put Mulan's {name} there")
+        raise DataError(f"{home}: {name}.xml or its .arff file is missing; put Mulan's {name} dataset here")
     return parts, labels
 
 

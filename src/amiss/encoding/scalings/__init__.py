@@ -6,7 +6,7 @@ add its line to ``SCALINGS``.
 >>> tuple(SCALINGS)
 ('rank', 'block', 'none', 'standard', 'maxabs', 'log-unit')
 >>> SCALINGS.named("maxabs").description
-'Each column is divided by its largest magnitude.'
+'each column divided by its largest magnitude'
 """
 
 from __future__ import annotations

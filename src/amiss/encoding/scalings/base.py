@@ -20,7 +20,7 @@ class Scaling(ABC):
     """
 
     name: ClassVar[str]
-    description: ClassVar[str]  # one line, for help texts
+    description: ClassVar[str]  # a phrase for the help of --scaling
 
     def fill_values(self, values: Matrix, *, stored_sparse: bool) -> Floats:
         """What replaces a missing value in each column of a table, ``(n_inputs,)``: its mean.

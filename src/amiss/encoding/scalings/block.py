@@ -23,7 +23,7 @@ class Block(Scaling):
     """Standardised columns and logarithms of counts, with comparable weight for the inputs as a whole."""
 
     name = "block"
-    description = "Columns are standardised and share a total variance of 1; sparse counts become logarithms."
+    description = "standardised columns that share a total variance of 1, and logarithms of sparse counts"
 
     def fit(self, columns: Matrix, is_number: Mask, names: Sequence[str]) -> ColumnScales:
         counts = find_count_columns(columns, is_number)

@@ -16,7 +16,7 @@ class LogUnit(Scaling):
     """All columns are treated as counts (:mod:`amiss.encoding.count_columns`), whatever they hold."""
 
     name = "log-unit"
-    description = "Values become logarithms, and each row is divided by its length."
+    description = "logarithms of values, each row divided by its length"
 
     def fit(self, columns: Matrix, is_number: Mask, names: Sequence[str]) -> ColumnScales:
         return replace(ColumnScales.identity(len(is_number)), counts=np.ones_like(is_number))

@@ -15,7 +15,7 @@ class MaxAbs(Scaling):
     """Columns are divided by their largest magnitude, so zeros stay zeros."""
 
     name = "maxabs"
-    description = "Each column is divided by its largest magnitude."
+    description = "each column divided by its largest magnitude"
 
     def fit(self, columns: Matrix, is_number: Mask, names: Sequence[str]) -> ColumnScales:
         return replace(ColumnScales.identity(len(is_number)), unit=largest_or_one(columns))

@@ -18,7 +18,7 @@ class Rank(Block):
     """Numbers become ranks, which are then scaled as in block scaling."""
 
     name = "rank"
-    description = "Numbers become ranks within their column, scaled as by block; units and skew do not matter."
+    description = "ranks within each column, scaled as by block"
 
     def fill_values(self, values: Matrix, *, stored_sparse: bool) -> Floats:
         """What replaces a missing value: a median, or a mean where nothing is ranked."""

@@ -16,7 +16,7 @@ class Standard(Scaling):
     """Columns are centred, unless they are stored sparse, and divided by their standard deviation."""
 
     name = "standard"
-    description = "Each column gets mean 0 and standard deviation 1."
+    description = "mean 0 and standard deviation 1 in each column"
 
     def fit(self, columns: Matrix, is_number: Mask, names: Sequence[str]) -> ColumnScales:
         unit, centre, scale = standardised(columns, np.ones_like(is_number))

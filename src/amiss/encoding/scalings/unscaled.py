@@ -19,7 +19,7 @@ class Unscaled(Scaling):
     """Every value stays as it is, and none may be too large for the solver."""
 
     name = "none"
-    description = "Inputs stay as they are."
+    description = "inputs as they are"
 
     def fit(self, columns: Matrix, is_number: Mask, names: Sequence[str]) -> ColumnScales:
         largest = largest_magnitudes(columns)
