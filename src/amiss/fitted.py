@@ -25,7 +25,6 @@ from amiss.errors import DataError
 from amiss.evaluation.choice import RuleChoice, choose_rule
 from amiss.explanations.explainer import Explainer
 from amiss.explanations.explanation import Explanation
-from amiss.models.conditional import linear_twin
 from amiss.models.fitting import WITHOUT_ROWS, FittedModels, fit_models, without_fold_models
 from amiss.monitoring.batch import Findings, ScoredBatch
 from amiss.monitoring.drift import drift_of
@@ -201,16 +200,6 @@ class FittedDetector:
             flagged: Mask = decision.flagged if self.training is None else self.training.scores > threshold
             decision = replace(decision, threshold=threshold, flagged=flagged)
         return replace(self, calibration=calibration, decision=decision, error_rates=calibration.errors)
-
-    def dependence(self) -> Floats | None:
-        """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
-        model, n_columns = self.models.model, self.models.encoder.n_columns
-        linear = model.as_linear(n_columns)
-        if linear is not model:  # whether it says the same is to be seen on rows
-            rows = self.models.training_rows
-            design, Y = rows.design[:50], rows.Y[:50]
-            linear = linear_twin(model, design, self.models.expectations.filled(design, Y))
-        return None if linear is None else linear.coef[n_columns:]
 
     def was_fitted_to(self, inputs: Table, outputs: Table) -> bool:
         """Whether these are the rows of the fit, in their order; of the inputs some rows are looked at."""

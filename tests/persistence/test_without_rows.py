@@ -39,7 +39,7 @@ def test_it_says_the_same_of_new_rows(both):
     expected = detector.explain(new_X, new_Y, row=2)
     rounded = {"observed": 0, "threshold": 0, "rank": 0, "p_value": 0}
     assert why.to_dict() | rounded == expected.to_dict() | rounded
-    np.testing.assert_array_equal(again.fitted_.dependence(), detector.fitted_.dependence())
+    np.testing.assert_array_equal(again.fitted_.models.dependence(), detector.fitted_.models.dependence())
     np.testing.assert_array_equal(again.fitted_.models.strength, detector.fitted_.models.strength)
 
 

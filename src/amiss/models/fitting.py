@@ -16,7 +16,7 @@ from amiss.data.fingerprints import Fingerprints, row_fingerprints
 from amiss.data.table import Table
 from amiss.encoding.encoder import Encoder, fit_encoder
 from amiss.errors import DataError
-from amiss.models.conditional import ConditionalModel, Fit, FoldModels, RowModel
+from amiss.models.conditional import ConditionalModel, Fit, FoldModels, RowModel, linear_twin
 from amiss.models.folds import averaged_over_copies, stratified_folds
 from amiss.models.missing import Expectations, base_rates
 from amiss.models.settings import ModelSettings
@@ -87,6 +87,15 @@ class FittedModels:
         if self.rows is None:
             raise DataError(WITHOUT_ROWS)
         return self.rows
+
+    def dependence(self) -> Floats | None:
+        """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
+        n_columns = self.encoder.n_columns
+        linear = self.model.as_linear(n_columns)
+        if linear is not self.model:  # rows show whether it gives the same log-odds
+            design, Y = self.training_rows.design[:50], self.training_rows.Y[:50]
+            linear = linear_twin(self.model, design, self.expectations.filled(design, Y))
+        return None if linear is None else linear.coef[n_columns:]
 
 
 @dataclass(frozen=True, eq=False)
