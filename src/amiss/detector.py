@@ -131,7 +131,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     >>> why.suspects[0].output, why.suspects[0].observed, why.suspects[0].direction
     ('y1', 1, 'commission')
     >>> print(why.sentences()[1])
-    y1 is 1 where 0 is expected (the model gives a 1 a chance of under 0.1%); it makes 80% of the score.
+    y1 is 1 where 0 is expected (the model gives a 1 a chance of under 0.1%); it accounts for 80% of the score.
     """
 
     def __init__(
