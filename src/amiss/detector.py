@@ -284,8 +284,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
     def fit_predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
         """Fit, and give ``labels_``."""
-        labels: npt.NDArray[np.intp] = self.fit(X, Y).labels_
-        return labels
+        return np.asarray(self.fit(X, Y).labels_)
 
     def explain(self, X: Any = None, Y: Any = None, *, row: int | None = None) -> Explanation:
         """Why a row has its score.
