@@ -93,7 +93,7 @@ def test_files_that_amiss_reproduce_did_not_write_are_refused(tmp_path, content)
 
 def test_a_missing_dataset_is_reported_before_the_work(mulan, tmp_path):
     todo = jobs(tmp_path, ["yeast", "enron"], 1)
-    with pytest.raises(DataError, match="put Mulan's enron there"):
+    with pytest.raises(DataError, match="put Mulan's enron dataset here"):
         run(mulan, todo, QUICK, silent)
     assert not list(tmp_path.rglob("*.json"))
 

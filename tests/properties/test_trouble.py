@@ -52,7 +52,7 @@ def test_no_room_for_the_result(tmp_path, records, command, target, there):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("options", [("-o", "-"), ()])
+@pytest.mark.parametrize("options", [("-o", "-", "-q"), ()])
 def test_no_room_on_standard_output(tmp_path, records, options):
     with Path("/dev/full").open("w") as full:
         done = run(tmp_path, "find", "records.csv", *OUTPUTS, *options, stdout=full)
