@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from amiss.cli.lazy import LazyOption
 from amiss.readers.registry import FORMATS
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ _DROP = click.option("--drop", metavar="COL", multiple=True, help="Columns to le
 _FORMAT = click.option(
     "--format",
     "file_format",
+    cls=LazyOption,
+    lazy_default=lambda: None,
+    described=FORMATS,
     type=click.Choice([*FORMATS]),
     help="Format of the files, where the suffix does not tell.",
 )
