@@ -4,7 +4,7 @@
 
 One output is flipped in 1 % of the rows (the demo's digits with their true tags). Of the flipped rows that are
 found, among as many top rows as were flipped: in how many the flipped output is the explanation's first, the
-suspect whose change leaves the lowest score, has the largest share of the score, or is the least probable;
+suspect whose change leaves the lowest score, has the largest contribution, or is the least probable;
 and in how many of those that are not named first it is second. Below the table, which outputs are taken for
 which most often, and in how many rows of the table the two differ.
 """
@@ -25,7 +25,7 @@ from amiss.evaluation.digits import tagged_digits
 from amiss.paper.table2 import load
 
 ONE_OUTPUT = 1e-9  # at least one is flipped
-WAYS = ("named first", "change alone", "largest share", "least probable")
+WAYS = ("named first", "change alone", "largest contribution", "least probable")
 
 
 def table(name: str, folder: Path) -> tuple[Dataset, Floats]:
