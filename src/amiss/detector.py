@@ -85,7 +85,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     fdr : float, default=None
         A false-discovery level, instead of ``contamination``: flag as many rows as keep the share of falsely
         flagged ones at about this level. A row of the fit is flagged when it scores higher than simulated
-        rows whose outputs follow the models, which holds as far as the models' probabilities do. So is a new
+        rows whose outputs follow the models, which is right if the models' probabilities are. So is a new
         row, but after :meth:`calibrate` it is compared with rows held out of the fit, which holds if clean
         new rows are like those. With a level, rows of the fit are scored by models that did not see them
         (as with ``crossfit=True``).

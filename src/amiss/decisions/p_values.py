@@ -2,7 +2,7 @@
 
 Two kinds of p-values. For rows *of the fit*, outputs of all rows are drawn anew from the out-of-fold
 probabilities, each given the observed others, and scored like the rows (:mod:`amiss.decisions.draws`); a row's
-p-value is how often a simulated row scores as high. That holds as far as the models' probabilities do. (Ranking
+p-value is how often a simulated row scores as high. That is right if the models' probabilities are. (Ranking
 the rows of a table among themselves could never flag one: the k-th of N has a p-value of k/N, which no level
 below 1 lets pass.) For *new* rows, conformal p-values: how often rows held out of the fit score as high
 (:mod:`amiss.decisions.calibration`). That holds if clean new rows are like those (nearly so, where folds of the
