@@ -20,6 +20,7 @@ from amiss.models.conditional import ConditionalModel, Fit, FoldModels, RowModel
 from amiss.models.folds import averaged_over_copies, stratified_folds
 from amiss.models.missing import Expectations, base_rates
 from amiss.models.settings import ModelSettings
+from amiss.models.ties import NO_TIES, Ties
 from amiss.wording import count
 
 WITHOUT_ROWS = "this model was saved without the rows of the fit; only new rows can be explained"
@@ -34,6 +35,7 @@ class TrainingRows:
     place: Rows
     fingerprints: Fingerprints
     fold_models: FoldModels | None
+    inputs_fold_models: FoldModels | None = None
 
     def __repr__(self) -> str:
         columns = f"{count(self.design.shape[1], 'encoded column')}, {count(self.Y.shape[1], 'output')}"
@@ -49,14 +51,23 @@ class TrainingRows:
 
         ``share`` is the share that models which did not see the row have in its log-odds.
         """
+        return self._mixed(position, model, self.fold_models, share)
+
+    def inputs_model_of(self, position: int, model: ConditionalModel, share: float) -> ConditionalModel | None:
+        """The same for the model of the inputs alone."""
+        return self._mixed(position, model, self.inputs_fold_models, share)
+
+    def _mixed(
+        self, position: int, model: ConditionalModel, folds: FoldModels | None, share: float
+    ) -> ConditionalModel | None:
         if share == 0:
             return model
-        whole = None if self.fold_models is None else model.as_linear(self.design.shape[1])
-        if self.fold_models is None or whole is None:
+        whole = None if folds is None else model.as_linear(self.design.shape[1])
+        if folds is None or whole is None:
             return None
         mine = self.fingerprints[position]
         first, last = (np.searchsorted(self.fingerprints, mine, side) for side in ("left", "right"))
-        return RowModel.of(whole, self.fold_models, np.arange(first, last), share)
+        return RowModel.of(whole, folds, np.arange(first, last), share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +75,8 @@ class FittedModels:
     """What fitting gives: how inputs are encoded, the models of the outputs, and the rows they were fitted to.
 
     ``average`` is the average training row, inputs and outputs. ``rows`` is None in a model that was saved
-    without them. Strengths are NaN for models without them.
+    without them. Strengths are NaN for models without them. ``inputs_model`` sees the inputs alone; None if nothing
+    asked for it. Log-odds of ``ties`` are to be normalised.
     """
 
     encoder: Encoder
@@ -75,6 +87,8 @@ class FittedModels:
     average: Floats
     seed: int
     rows: TrainingRows | None
+    inputs_model: ConditionalModel | None = None
+    ties: Ties = NO_TIES
 
     def __repr__(self) -> str:
         outputs = count(len(self.strength), "output")
@@ -88,6 +102,16 @@ class FittedModels:
             raise DataError(WITHOUT_ROWS)
         return self.rows
 
+    def log_odds(self, design: Matrix, filled: Floats) -> Floats:
+        """Log-odds of rows given their inputs and outputs, those of a class as of one choice."""
+        return self.ties.normalised(self.model.log_odds(design, filled))
+
+    def inputs_log_odds(self, design: Matrix, filled: Floats) -> Floats | None:
+        """Log-odds of rows given their inputs alone; None if there is no such model."""
+        if self.inputs_model is None:
+            return None
+        return self.ties.normalised(self.inputs_model.log_odds(design, filled))
+
     def dependence(self) -> Floats | None:
         """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
         n_columns = self.encoder.n_columns
@@ -99,23 +123,49 @@ class FittedModels:
 
 
 @dataclass(frozen=True, eq=False)
-class FitResult:
-    """Fitted models and their log-odds of the training rows, ``(n_rows, n_outputs)`` in the order of these.
+class LogOdds:
+    """Log-odds of the training rows, ``(n_rows, n_outputs)``, by models that saw a row and by models that did not."""
 
-    One result serves every scoring rule, weighting, share of out-of-fold models and decision.
-    """
-
-    models: FittedModels
     in_sample: Floats
     out_of_fold: Floats | None
 
-    def log_odds(self, share: float) -> Floats:
+    @classmethod
+    def of(cls, fit: Fit, ties: Ties, fingerprints: Fingerprints) -> LogOdds:
+        held_out = None if fit.out_of_fold is None else averaged_over_copies(fit.out_of_fold, fingerprints)
+        return cls(ties.normalised(fit.in_sample), None if held_out is None else ties.normalised(held_out))
+
+    def mixed(self, share: float) -> Floats:
         """In-sample (0), out-of-fold (1), or an average in which the latter have this share."""
         if share == 0:
             return self.in_sample
         if self.out_of_fold is None:
             raise ValueError("the models were fitted without folds; fit them again with this crossfit")
         return self.out_of_fold if share == 1 else (1 - share) * self.in_sample + share * self.out_of_fold
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """Fitted models and their log-odds of the training rows, in the order of these.
+
+    One result serves every scoring rule, weighting, share of out-of-fold models and decision. ``by_inputs`` are
+    log-odds given the inputs alone; None if nothing asked for them.
+    """
+
+    models: FittedModels
+    by_all: LogOdds
+    by_inputs: LogOdds | None = None
+
+    @property
+    def in_sample(self) -> Floats:
+        return self.by_all.in_sample
+
+    @property
+    def out_of_fold(self) -> Floats | None:
+        return self.by_all.out_of_fold
+
+    def log_odds(self, share: float) -> Floats:
+        """In-sample (0), out-of-fold (1), or an average in which the latter have this share."""
+        return self.by_all.mixed(share)
 
 
 def fit_models(
@@ -137,23 +187,51 @@ def fit_models(
     inputs, outputs, fingerprints = inputs.take(order), outputs.take(order), fingerprints[order]
     encoder = fit_encoder(inputs, settings.scaling, part=part)
     design, Y = encoder.transform(inputs), np.asarray(outputs.values)
-    fit, expectations = _fit(settings, outputs.names, design, Y, n_jobs, verbose)
-    out_of_fold = None if fit.out_of_fold is None else averaged_over_copies(fit.out_of_fold, fingerprints)
-    rows = TrainingRows(design, Y, np.argsort(order, kind="stable"), fingerprints, fit.fold_models)
-    average = np.concatenate([np.ravel(design.mean(axis=0)), expectations.rates])
-    models = FittedModels(encoder, fit.model, expectations, fit.strength, fit.converged, average, seed, rows)
-    return FitResult(models, fit.in_sample, out_of_fold)
+    fits = _fit(settings, outputs.names, design, Y, n_jobs, verbose)
+    whole, alone, expectations = fits.by_all, fits.by_inputs, fits.expectations
+    rows = TrainingRows(
+        design=design,
+        Y=Y,
+        place=np.argsort(order, kind="stable"),
+        fingerprints=fingerprints,
+        fold_models=whole.fold_models,
+        inputs_fold_models=None if alone is None else alone.fold_models,
+    )
+    models = FittedModels(
+        encoder=encoder,
+        model=whole.model,
+        expectations=expectations,
+        strength=whole.strength,
+        converged=whole.converged,
+        average=np.concatenate([np.ravel(design.mean(axis=0)), expectations.rates]),
+        seed=seed,
+        rows=rows,
+        inputs_model=None if alone is None else alone.model,
+        ties=fits.ties,
+    )
+    by_inputs = None if alone is None else LogOdds.of(alone, fits.ties, fingerprints)
+    return FitResult(models, LogOdds.of(whole, fits.ties, fingerprints), by_inputs)
 
 
 def without_fold_models(models: FittedModels) -> FittedModels:
     """The same models where no log-odds come from models that did not see a row."""
-    return replace(models, rows=replace(models.training_rows, fold_models=None))
+    return replace(models, rows=replace(models.training_rows, fold_models=None, inputs_fold_models=None))
+
+
+@dataclass(frozen=True, eq=False)
+class _Fits:
+    """The fits of a table: given the inputs and other outputs, and, if that was asked for, the inputs alone."""
+
+    by_all: Fit
+    by_inputs: Fit | None
+    expectations: Expectations
+    ties: Ties
 
 
 def _fit(
     settings: ModelSettings, names: tuple[str, ...], design: Matrix, Y: Floats, n_jobs: int | None, verbose: bool
-) -> tuple[Fit, Expectations]:
-    """Fit; where outputs are missing, first fit models of them on the inputs alone to fill them in."""
+) -> _Fits:
+    """Fit; where outputs are missing, models of them on the inputs alone fill them in."""
     learner, n_outputs, observed = settings.learner, Y.shape[1], ~np.isnan(Y)
     folds = stratified_folds(Y, min(settings.cv, len(Y))) if settings.needs_folds else None
 
@@ -162,9 +240,16 @@ def _fit(
             table = design, filled, observed, visible
             return learner.fit(*table, folds, names=names, n_jobs=n_jobs, progress=advance)
 
-    visible = settings.parents.visible(n_outputs, settings.output_order(names))
-    expectations = Expectations(base_rates(Y))
-    if not observed.all() and visible.any():
-        first = fit(expectations.filled(design, Y), np.zeros_like(visible))
-        expectations = Expectations(base_rates(Y), first.model)
-    return fit(expectations.filled(design, Y), visible), expectations
+    ties = settings.parents.ties(Y)
+    visible = settings.parents.visible(n_outputs, settings.output_order(names), ties)
+    expectations, alone = Expectations(base_rates(Y)), None
+    if visible.any() and (settings.inputs_alone or not observed.all()):
+        alone = fit(expectations.filled(design, Y), np.zeros_like(visible))
+        if not observed.all():
+            expectations = Expectations(base_rates(Y), alone.model)
+    whole = fit(expectations.filled(design, Y), visible)
+    if not settings.inputs_alone:
+        alone = None
+    elif alone is None:
+        alone = whole  # no model sees another output anyway
+    return _Fits(whole, alone, expectations, ties)

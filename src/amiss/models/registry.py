@@ -10,5 +10,7 @@ if TYPE_CHECKING:
     from amiss.models.parents import Parents
 
 PARENTS: Registry[Parents] = Registry(
-    "parents", "amiss.models.parents", {"others": "Others", "chain": "Chain", "none": "InputsOnly"}
+    "parents",
+    "amiss.models.parents",
+    {"untied": "Untied", "others": "Others", "chain": "Chain", "none": "InputsOnly"},
 )

@@ -22,7 +22,8 @@ STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
 class ModelSettings:
     """How inputs are encoded and the models of the outputs are fitted; checked when it is made.
 
-    ``out_of_fold`` says whether log-odds by models that did not see a row are needed.
+    ``out_of_fold`` says whether log-odds by models that did not see a row are needed, ``inputs_alone`` whether
+    those given the inputs alone are.
     """
 
     scaling: Scaling
@@ -33,6 +34,7 @@ class ModelSettings:
     cv: int
     base_estimator: Any
     out_of_fold: bool
+    inputs_alone: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.cv, Integral) or not 2 <= self.cv <= 100:

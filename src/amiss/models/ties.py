@@ -1,0 +1,145 @@
+"""Outputs that are tied by definition: one-hot classes, "none of these", copies.
+
+Such outputs predict each other perfectly, so a model that sees one of them cannot find an error that was made in
+both. :func:`find_ties` finds them in the outputs of a table, so that a user can be told of them.
+
+Of a *class*, outputs of which nearly every row has exactly one, only one can be right. Its outputs are hidden from
+each other (:class:`~amiss.models.parents.Untied`), and their probabilities are those of one choice among them: with
+log-odds l_j of models that do not see each other,
+
+    P(y_i = 1) = exp(l_i) / Σ_j exp(l_j),   log-odds_i = l_i - log Σ_{j ≠ i} exp(l_j)
+
+Copies and "none of these" stay visible to each other: where they contradict each other one of them is wrong, and an
+error made in both is left to the models of the inputs alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from amiss.arrays import Floats, Mask
+
+FEWEST_IN_CLASS = 3
+EXACTLY_ONE = 0.87  # of the rows: people choose two, or none, by mistake
+TOGETHER = 0.3  # two outputs of a class occur together in at most this share of the rows of the rarer one
+SAME = 0.99  # of the rows, and of the rarer value: copies differ by errors only
+MOST_PROBABLE = 30.0  # log-odds
+
+
+@dataclass(frozen=True)
+class Ties:
+    """Outputs that follow from each other, by their positions.
+
+    ``classes`` are groups of which nearly every row has exactly one, ``copies`` pairs that nearly always agree,
+    ``opposites`` outputs that are 1 where all others are 0 ("none of these").
+    """
+
+    classes: tuple[tuple[int, ...], ...] = ()
+    copies: tuple[tuple[int, int], ...] = ()
+    opposites: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.classes or self.copies or self.opposites)
+
+    def visible(self, n_outputs: int) -> Mask:
+        """``[j, i]`` says whether the model of output i may see output j."""
+        visible = ~np.eye(n_outputs, dtype=bool)
+        for group in self.classes:
+            visible[np.ix_(group, group)] = False
+        return visible
+
+    def normalised(self, log_odds: Floats) -> Floats:
+        """Log-odds with those of each class made to be of one choice among its outputs.
+
+        >>> Ties(classes=((0, 1, 2),)).normalised(np.log([[2.0, 1.0, 1.0]])).round(3)
+        array([[ 0.   , -1.099, -1.099]])
+        """
+        if not self.classes:
+            return log_odds
+        result = log_odds.copy()
+        for group in self.classes:
+            mine = log_odds[:, group]
+            share = mine - np.logaddexp.reduce(mine, axis=1, keepdims=True)
+            with np.errstate(divide="ignore"):
+                odds = share - np.log(-np.expm1(share))
+            result[:, group] = np.clip(odds, -MOST_PROBABLE, MOST_PROBABLE)
+        return result
+
+    def sentences(self, names: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+        """What is tied, as a kind and the names of the outputs."""
+        return [
+            *(("class", tuple(names[i] for i in group)) for group in self.classes),
+            *(("copies", (names[i], names[j])) for i, j in self.copies),
+            *(("none of the others", (names[i],)) for i in self.opposites),
+        ]
+
+
+NO_TIES = Ties()
+
+
+def find_ties(Y: Floats) -> Ties:
+    """The ties among the outputs of a table; rows with missing outputs have no say.
+
+    >>> find_ties(np.repeat(np.eye(4), 20, axis=0)).classes
+    ((0, 1, 2, 3),)
+    >>> bool(find_ties(np.random.default_rng(0).integers(0, 2, (200, 4)).astype(float)))
+    False
+    """
+    complete = Y[~np.isnan(Y).any(axis=1)]
+    if len(complete) < 20 or Y.shape[1] < 2:
+        return Ties()
+    ones = complete.sum(axis=0)
+    both = complete.T @ complete
+    classes = _classes(complete, ones, both)
+    in_class = {output for group in classes for output in group}
+    opposites = () if classes else _opposites(complete, ones, both)
+    taken = in_class | set(opposites)
+    return Ties(classes, _copies(len(complete), ones, both, taken), opposites)
+
+
+def _classes(Y: Floats, ones: Floats, both: Floats) -> tuple[tuple[int, ...], ...]:
+    """Groups of outputs that exclude each other and of which nearly every row has one, the commonest first."""
+    rarer = np.maximum(np.minimum(ones[:, None], ones[None, :]), 1)
+    exclude = both <= TOGETHER * rarer
+    left, found = [int(i) for i in np.argsort(-ones, kind="stable") if 0 < ones[i] < len(Y)], []
+    while len(left) >= FEWEST_IN_CLASS:
+        group = [left[0]]
+        for output in left[1:]:
+            if exclude[output, group].all():
+                group.append(output)
+        if len(group) >= FEWEST_IN_CLASS and (Y[:, group].sum(axis=1) == 1).mean() >= EXACTLY_ONE:
+            found.append(tuple(sorted(group)))
+            left = [output for output in left if output not in group]
+        else:
+            left = left[1:]
+    return tuple(found)
+
+
+def _opposites(Y: Floats, ones: Floats, both: Floats) -> tuple[int, ...]:
+    """Outputs that are 1 just where no other output is."""
+    if Y.shape[1] < FEWEST_IN_CLASS:
+        return ()
+    total = Y.sum(axis=1)
+    return tuple(
+        output
+        for output in range(Y.shape[1])
+        if _agree(Y[:, output], (total - Y[:, output] == 0).astype(float)) and 0 < ones[output] < len(Y)
+    )
+
+
+def _agree(first: Floats, second: Floats) -> bool:
+    n_different = np.abs(first - second).sum()
+    rarer = min(first.sum(), second.sum(), len(first) - first.sum(), len(second) - second.sum())
+    return bool(rarer > 0 and n_different <= (1 - SAME) * min(len(first), 10 * rarer))
+
+
+def _copies(n_rows: int, ones: Floats, both: Floats, taken: set[int]) -> tuple[tuple[int, int], ...]:
+    """Pairs of outputs that agree in nearly all rows."""
+    different = ones[:, None] + ones[None, :] - 2 * both
+    rarer = np.minimum(ones, n_rows - ones)
+    few = np.minimum(n_rows, 10 * np.minimum(rarer[:, None], rarer[None, :]))
+    same = np.triu((different <= (1 - SAME) * few) & (few > 0), 1)
+    pairs = [(int(i), int(j)) for i, j in zip(*np.nonzero(same), strict=True)]
+    return tuple(pair for pair in pairs if not taken & set(pair))
