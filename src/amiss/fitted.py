@@ -36,7 +36,7 @@ from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
-from amiss.scoring.training import neighborhood_of, score_training_rows
+from amiss.scoring.training import TrainingLogOdds, neighborhood_of, score_training_rows
 from amiss.scoring.training_match import score_new_rows
 from amiss.settings import Settings
 from amiss.wording import count
@@ -130,7 +130,8 @@ class FittedDetector:
             order = np.argsort(rows.fingerprints, kind="stable")  # no other order matters
             weights = scored.weights_of(order)
             log_odds, Y, seed = scored.log_odds[order], scored.Y[order], self.models.seed
-            return drawn_scores(self.scorer, log_odds, Y, weights, seed=seed, level=level)
+            view = None if scored.by_inputs is None else scored.by_inputs.take(order)
+            return drawn_scores(self.scorer, log_odds, Y, weights, view, seed=seed, level=level)
 
         return decider.decide(scored, request or BatchRequest(), drawn)
 
@@ -257,14 +258,17 @@ def fit_detector(
     result = fit_models(inputs, outputs, settings.models, seed=settings.seed, part=part, **how)
     share = scoring.out_of_fold_share
     models = result.models if share else without_fold_models(result.models)
-    log_odds, error_rates = result.log_odds(share), ErrorRates.out_of_fold(result)
+    log_odds, error_rates = TrainingLogOdds.of(result, scoring), ErrorRates.out_of_fold(result)
     del result  # its log-odds are as large as the table
     near = neighborhood_of(models, scoring, **how)
     scored = score_training_rows(models, log_odds, columns.outputs, scoring, near, **how)
+    settings = settings.with_scaling(models.encoder.scaling)
 
     def drawn(level: float) -> Floats:
-        rows, weights = models.training_rows, scored.rows.weights_of(models.training_rows.order)
-        return drawn_scores(scored.scorer, log_odds, rows.Y, weights, seed=settings.seed, level=level)
+        rows, order = models.training_rows, models.training_rows.order
+        weights, view = scored.rows.weights_of(order), scored.rows.by_inputs
+        seen = log_odds.mixed, rows.Y, weights, None if view is None else view.take(order)
+        return drawn_scores(scored.scorer, *seen, seed=settings.seed, level=level)
 
     return FittedDetector(
         settings=settings,

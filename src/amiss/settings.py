@@ -17,6 +17,7 @@ import numpy as np
 
 from amiss.decisions.settings import DEFAULT_SHARE, DecisionSettings
 from amiss.encoding.scalings import SCALINGS
+from amiss.encoding.scalings.base import Scaling
 from amiss.models.registry import PARENTS
 from amiss.models.settings import STRENGTHS, ModelSettings
 from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
@@ -25,9 +26,9 @@ from amiss.scoring.settings import ScoringSettings
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {
-        "parents": "others",
+        "parents": "untied",
         "order": None,
-        "rule": "flip",
+        "rule": "mixture",
         "weighting": "sqrt",
         "crossfit": 0.6,
         "n_neighbors": 100,
@@ -37,7 +38,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "parent_penalty": 4.0,
         "cv": 5,
         "base_estimator": None,
-        "scaling": "rank",
+        "scaling": "auto",
         "exclude": None,
         "contamination": DEFAULT_SHARE,
         "fdr": None,
@@ -56,8 +57,8 @@ class Settings:
     ``parameters`` are the detector's parameters as they were given, ``seed`` what their ``random_state`` gave.
 
     >>> settings = Settings.of(rule="lrw", n_neighbors=50)
-    >>> settings.scoring.rule.name, settings.scoring.n_neighbors, settings.models.scaling.name
-    ('lrw', 50, 'rank')
+    >>> settings.scoring.rule.name, settings.scoring.n_neighbors, settings.models.parents.name
+    ('lrw', 50, 'untied')
     """
 
     models: ModelSettings
@@ -80,7 +81,8 @@ class Settings:
         if unknown:
             raise ValueError(f"there is no parameter {unknown[0]!r}; there are {', '.join(DEFAULTS)}")
         given = {**DEFAULTS, **parameters}
-        scaling, parents = SCALINGS.named(given["scaling"]), PARENTS.named(given["parents"])
+        scaling = None if given["scaling"] == AUTO else SCALINGS.named(given["scaling"], AUTO)
+        parents = PARENTS.named(given["parents"])
         rule = None if given["rule"] == AUTO else RULES.named(given["rule"], AUTO)
         weighting = WEIGHTINGS.named(given["weighting"])
         space, search = SPACES.named(given["neighbor_space"]), SEARCHES.named(given["neighbor_search"])
@@ -93,6 +95,7 @@ class Settings:
                 scaling=scaling,
                 parents=parents,
                 out_of_fold=share > 0,
+                inputs_alone=rule is None or rule.inputs_alone,
                 **{name: given[name] for name in ("order", "strengths", "parent_penalty", "cv", "base_estimator")},
             ),
             scoring=ScoringSettings(
@@ -122,6 +125,10 @@ class Settings:
     def with_rule(self, rule: ScoringRule) -> Settings:
         """The same with a rule that was chosen."""
         return replace(self, scoring=replace(self.scoring, rule=rule))
+
+    def with_scaling(self, scaling: Scaling) -> Settings:
+        """The same with a scaling that was chosen."""
+        return replace(self, models=replace(self.models, scaling=scaling))
 
     def for_refits(self, excluded: list[int]) -> Settings:
         """For detectors that score alike and flag nothing: what was chosen by the rows stays chosen."""

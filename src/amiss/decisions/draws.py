@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from amiss.arrays import Floats
+from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.rules import scores
 from amiss.scoring.scorer import Scorer
 
@@ -16,7 +17,14 @@ DRAWS_AT_LEVEL = 2  # divided by the level: a single row among N passes if its p
 
 
 def drawn_scores(
-    scorer: Scorer, log_odds: Floats, Y: Floats, weights: Floats, *, seed: int, level: float
+    scorer: Scorer,
+    log_odds: Floats,
+    Y: Floats,
+    weights: Floats,
+    by_inputs: ByInputs | None,
+    *,
+    seed: int,
+    level: float,
 ) -> Floats:
     """Scores of the same rows with outputs drawn from their log-odds, sorted ascending; what is missing stays so.
 
@@ -33,7 +41,8 @@ def drawn_scores(
         drawn = (rng.random((times, *Y.shape)) < chance).astype(np.float64)
         drawn[:, missing] = np.nan
         many = np.tile(log_odds, (times, 1)), drawn.reshape(-1, Y.shape[1])
-        parts = scorer.contributions(*many, weights if weights.ndim == 1 else np.tile(weights, (times, 1)))
+        mine = weights if weights.ndim == 1 else np.tile(weights, (times, 1))
+        parts = scorer.contributions(*many, mine, None if by_inputs is None else by_inputs.repeated(times))
         found[first : first + times] = scores(parts).reshape(times, len(Y))
     in_order = found.ravel()
     in_order.sort()

@@ -11,7 +11,7 @@ from amiss.models.fitting import FitResult, fit_models
 from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.registry import RULES
 from amiss.scoring.settings import ScoringSettings
-from amiss.scoring.training import ScoredFit, neighborhood_of, score_training_rows
+from amiss.scoring.training import ScoredFit, TrainingLogOdds, neighborhood_of, score_training_rows
 from amiss.settings import Settings
 
 
@@ -23,7 +23,7 @@ class OneFit:
     >>> table = (Table(X, ("a", "b")), Table((X > 0).astype(float), ("c", "d")))
     >>> one = OneFit(Settings.of(n_neighbors=20), *table)
     >>> [one.scored(rule=rule).rows.scores.shape for rule in RULES.values()]
-    [(60,), (60,), (60,), (60,)]
+    [(60,), (60,), (60,), (60,), (60,)]
     """
 
     def __init__(self, settings: Settings, inputs: Table, outputs: Table) -> None:
@@ -43,7 +43,7 @@ class OneFit:
         scoring: ScoringSettings = replace(self.settings.scoring, **changes)
         return score_training_rows(
             self.result.models,
-            self.result.log_odds(scoring.out_of_fold_share),
+            TrainingLogOdds.of(self.result, scoring),
             self.outputs,
             scoring,
             self.neighborhood if scoring.uses_neighbors else None,

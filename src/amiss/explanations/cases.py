@@ -11,6 +11,7 @@ from amiss.arrays import Floats, Matrix, Rows
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.models.conditional import ConditionalModel
 from amiss.models.fitting import FittedModels
+from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
 
@@ -24,7 +25,9 @@ class Case:
     """A row to be explained, with what scored it.
 
     ``number`` is the user's number of a training row, ``position`` its place among them; both are None for a
-    new row. ``model`` is None where the models that scored the row were not kept.
+    new row. ``model`` is None where the models that scored the row were not kept. ``by_inputs`` is the view of the
+    inputs alone, by ``inputs_model``, and ``odds`` are those of each kind of error; None where the rule asks for
+    neither.
     """
 
     number: int | None
@@ -37,6 +40,9 @@ class Case:
     weights: Floats
     neighbors: Rows | None
     model: ConditionalModel | None
+    by_inputs: ByInputs | None = None
+    inputs_model: ConditionalModel | None = None
+    odds: Floats | None = None
 
     @property
     def suspects(self) -> Rows:
@@ -85,6 +91,9 @@ class Cases:
                 weights=scored.weights_of(int(number)),
                 neighbors=None if near is None else near[place],
                 model=self.models.model,
+                by_inputs=None if scored.by_inputs is None else scored.by_inputs.take(np.array([number])),
+                inputs_model=self.models.inputs_model,
+                odds=None if scored.odds is None else scored.odds[number],
             )
 
     def _training_case(self, number: int) -> Case:
@@ -92,6 +101,7 @@ class Cases:
         assert training is not None
         position = int(rows.place[number])
         design, Y = rows.design[[position]], rows.Y[[position]]
+        alone, view = self.models.inputs_model, training.by_inputs
         return Case(
             number=number,
             position=position,
@@ -103,4 +113,7 @@ class Cases:
             weights=training.weights_of(number),
             neighbors=None if local is None else local.neighborhood.neighbors[position],
             model=rows.model_of(position, self.models.model, self.scorer.share),
+            by_inputs=None if view is None else view.take(np.array([number])),
+            inputs_model=None if alone is None else rows.inputs_model_of(position, alone, self.scorer.share),
+            odds=None if training.odds is None else training.odds[number],
         )

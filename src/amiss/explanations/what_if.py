@@ -11,6 +11,7 @@ from amiss.arrays import Floats, Matrix, Rows
 from amiss.explanations.cases import Case
 from amiss.models.fitting import FittedModels
 from amiss.models.projection import rho
+from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.rules import scores
 from amiss.scoring.scorer import Scorer
@@ -49,11 +50,22 @@ def _if_changed(cases: list[Case], models: FittedModels, scorer: Scorer) -> list
         for case, mine in ((case, of_case == place) for place, case in enumerate(cases))
         if case.model is not None and mine.any()
     ])  # fmt: skip
-    weights = scorer.weights(_neighbors([cases[place] for place in of_case], filled, models, scorer))
-    after = scores(scorer.contributions(log_odds, Y, weights))
+    log_odds = models.ties.normalised(log_odds)
+    changing = [cases[place] for place in of_case]
+    near = _neighbors(changing, filled, models, scorer)
+    after = scores(scorer.contributions(log_odds, Y, scorer.weights(near), _view(changing, scorer, near)))
     for place, i, score, values, odds in zip(of_case, changed, after, Y, log_odds, strict=True):
         results[place][int(i)] = Changed(float(score), rho(odds, values))
     return results
+
+
+def _view(cases: list[Case], scorer: Scorer, near: Neighbors | None) -> ByInputs | None:
+    """The view of the inputs alone: another output changes nothing in it but the neighbours' weights."""
+    views = [case.by_inputs for case in cases if case.by_inputs is not None]
+    if scorer.by_inputs is None or not views:
+        return None
+    log_odds, held_out = (np.vstack([getattr(view, name) for view in views]) for name in ("log_odds", "held_out"))
+    return ByInputs(log_odds, held_out, scorer.by_inputs.of(scorer.rule, scorer.weighting, near))
 
 
 def _neighbors(cases: list[Case], filled: Floats, models: FittedModels, scorer: Scorer) -> Neighbors | None:

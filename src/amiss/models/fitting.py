@@ -19,6 +19,7 @@ from amiss.errors import DataError
 from amiss.models.conditional import ConditionalModel, Fit, FoldModels, RowModel, linear_twin
 from amiss.models.folds import averaged_over_copies, stratified_folds
 from amiss.models.missing import Expectations, base_rates
+from amiss.models.scaling_choice import choose_scaling
 from amiss.models.settings import ModelSettings
 from amiss.models.ties import NO_TIES, Ties
 from amiss.wording import count
@@ -124,23 +125,33 @@ class FittedModels:
 
 @dataclass(frozen=True, eq=False)
 class LogOdds:
-    """Log-odds of the training rows, ``(n_rows, n_outputs)``, by models that saw a row and by models that did not."""
+    """Log-odds of the training rows, ``(n_rows, n_outputs)``, by models that saw a row and by models that did not.
 
-    in_sample: Floats
-    out_of_fold: Floats | None
+    They are normalised by ``ties`` after they are mixed, as those of one model are.
+    """
+
+    by_seeing: Floats
+    by_not_seeing: Floats | None
+    ties: Ties
 
     @classmethod
     def of(cls, fit: Fit, ties: Ties, fingerprints: Fingerprints) -> LogOdds:
         held_out = None if fit.out_of_fold is None else averaged_over_copies(fit.out_of_fold, fingerprints)
-        return cls(ties.normalised(fit.in_sample), None if held_out is None else ties.normalised(held_out))
+        return cls(fit.in_sample, held_out, ties)
+
+    @property
+    def out_of_fold(self) -> Floats | None:
+        return None if self.by_not_seeing is None else self.mixed(1)
 
     def mixed(self, share: float) -> Floats:
         """In-sample (0), out-of-fold (1), or an average in which the latter have this share."""
         if share == 0:
-            return self.in_sample
-        if self.out_of_fold is None:
+            return self.ties.normalised(self.by_seeing)
+        if self.by_not_seeing is None:
             raise ValueError("the models were fitted without folds; fit them again with this crossfit")
-        return self.out_of_fold if share == 1 else (1 - share) * self.in_sample + share * self.out_of_fold
+        if share == 1:
+            return self.ties.normalised(self.by_not_seeing)
+        return self.ties.normalised((1 - share) * self.by_seeing + share * self.by_not_seeing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +168,7 @@ class FitResult:
 
     @property
     def in_sample(self) -> Floats:
-        return self.by_all.in_sample
+        return self.by_all.mixed(0)
 
     @property
     def out_of_fold(self) -> Floats | None:
@@ -185,7 +196,8 @@ def fit_models(
     fingerprints = row_fingerprints(inputs.values, outputs.values, seed)
     order = np.argsort(fingerprints, kind="stable")
     inputs, outputs, fingerprints = inputs.take(order), outputs.take(order), fingerprints[order]
-    encoder = fit_encoder(inputs, settings.scaling, part=part)
+    scaling = settings.scaling or choose_scaling(inputs, outputs, n_jobs=n_jobs)
+    encoder = fit_encoder(inputs, scaling, part=part)
     design, Y = encoder.transform(inputs), np.asarray(outputs.values)
     fits = _fit(settings, outputs.names, design, Y, n_jobs, verbose)
     whole, alone, expectations = fits.by_all, fits.by_inputs, fits.expectations

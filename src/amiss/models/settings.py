@@ -22,11 +22,12 @@ STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
 class ModelSettings:
     """How inputs are encoded and the models of the outputs are fitted; checked when it is made.
 
+    ``scaling`` is None where it is to be chosen by log-loss.
     ``out_of_fold`` says whether log-odds by models that did not see a row are needed, ``inputs_alone`` whether
     those given the inputs alone are.
     """
 
-    scaling: Scaling
+    scaling: Scaling | None
     parents: Parents
     order: tuple[str | int, ...] | None
     strengths: tuple[float, ...]

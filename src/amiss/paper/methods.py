@@ -33,11 +33,11 @@ BASELINES = ("cleanlab", "cleanlab softmin", "isolation forest")
 METHODS = (*PAPER_METHODS, OURS, *BASELINES)
 
 PAPER: Mapping[str, Any] = MappingProxyType(
-    {"crossfit": False, "weighting": "error", "scaling": "block", "parent_penalty": 1.0}
+    {"parents": "others", "crossfit": False, "weighting": "error", "scaling": "block", "parent_penalty": 1.0}
 )
 PARAMETERS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "I-PROD": {"rule": "prod", "parents": "none", **PAPER},
+        "I-PROD": {"rule": "prod", **PAPER, "parents": "none"},
         "M-PROD": {"rule": "prod", **PAPER},
         "M-RW": {"rule": "rw", **PAPER},
         "M-LRW": {"rule": "lrw", **PAPER},

@@ -12,8 +12,12 @@ from amiss.persistence.fields import Fields, InvalidField
 KEYS = {
     *("format", "sha256", "amiss", "parameters", "rule", "inputs", "outputs", "named", "label_lists", "frame"),
     *("reading", "rows", "levels", "indicated", "sparse", "calibrated", "choice", "threshold", "flagged"),
+    *("scaling", "ties"),
 }
-KEYS_OF_1 = KEYS - {"rule", "calibrated", "flagged"} | {"score"}
+KEYS_OF_2 = KEYS - {"scaling", "ties"}
+KEYS_OF_1 = KEYS_OF_2 - {"rule", "calibrated", "flagged"} | {"score"}
+# What a parameter was before it had its present default; a file that leaves one out meant that.
+DEFAULTS_OF_2 = {"parents": "others", "rule": "flip", "scaling": "rank"}
 
 
 def migrated(description: dict[str, Any], file: Any) -> Fields:
@@ -64,4 +68,18 @@ def from_1_to_2(fields: Fields) -> Fields:
     return fields.migrated(description, renamed)
 
 
-STEPS: dict[int, Callable[[Fields], Fields]] = {1: from_1_to_2}
+def from_2_to_3(fields: Fields) -> Fields:
+    """Format 3 knows ties, and a scaling that the fit chose; before, ties were not minded."""
+    old = dict(fields.description)
+    parameters = {**DEFAULTS_OF_2, **fields.value("parameters", dict)}
+    if not set(old) <= KEYS_OF_2:
+        raise InvalidField("keys")
+    added = {
+        "parameters": parameters,
+        "scaling": parameters["scaling"],
+        "ties": {"classes": [], "copies": [], "opposites": []},
+    }
+    return fields.migrated(old | added, {})
+
+
+STEPS: dict[int, Callable[[Fields], Fields]] = {1: from_1_to_2, 2: from_2_to_3}

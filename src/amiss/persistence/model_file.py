@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from amiss.data.columns import Columns
+from amiss.encoding.scalings import SCALINGS
 from amiss.errors import DataError
 from amiss.fitted import FittedDetector
 from amiss.monitoring.membership import MembershipFilter
@@ -87,7 +88,9 @@ def _pack(fitted: FittedDetector, *, rows: bool) -> Packed:
 def _unpack(fields: Fields) -> FittedDetector:
     settings, columns = _unpack_settings(fields), _unpack_columns(fields)
     rows, n_outputs, n_jobs = fields.value("rows", bool), len(columns.outputs), settings.n_jobs
-    encoder = unpack_encoder(fields, columns.inputs, settings.models.scaling)
+    scaling = settings.models.scaling
+    assert scaling is not None
+    encoder = unpack_encoder(fields, columns.inputs, scaling)
     models = unpack_models(fields, encoder, n_outputs, settings.seed, rows=rows)
     training, membership = None, None
     if rows:
@@ -118,8 +121,10 @@ def _unpack(fields: Fields) -> FittedDetector:
 def _pack_settings(settings: Settings) -> Packed:
     kept = {name: value for name, value in settings.parameters.items() if name not in NOT_KEPT}
     parameters = kept | {"random_state": settings.seed}
-    rule = settings.scoring.chosen_rule.name
-    return Packed({"parameters": {name: plain(value) for name, value in parameters.items()}, "rule": rule})
+    scaling = settings.models.scaling
+    assert scaling is not None  # the fit has chosen one
+    chosen = {"rule": settings.scoring.chosen_rule.name, "scaling": scaling.name}
+    return Packed({"parameters": {name: plain(value) for name, value in parameters.items()}, **chosen})
 
 
 def _unpack_settings(fields: Fields) -> Settings:
@@ -133,7 +138,10 @@ def _unpack_settings(fields: Fields) -> Settings:
         raise InvalidField("random_state")
     if rule not in RULES or asked not in (rule, AUTO):
         raise InvalidField("rule")
-    return Settings.of(**parameters).with_rule(RULES[rule])
+    scaling = fields.value("scaling", str)
+    if scaling not in SCALINGS or parameters.get("scaling") not in (scaling, AUTO):
+        raise InvalidField("scaling")
+    return Settings.of(**parameters).with_rule(RULES[rule]).with_scaling(SCALINGS[scaling])
 
 
 def _pack_columns(columns: Columns) -> Packed:

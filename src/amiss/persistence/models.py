@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -11,6 +13,7 @@ from amiss.errors import DataError
 from amiss.models.conditional import ConditionalModel, FoldModels, LinearModel
 from amiss.models.fitting import FittedModels, TrainingRows
 from amiss.models.missing import Expectations
+from amiss.models.ties import Ties
 from amiss.persistence.encoder import pack_encoder
 from amiss.persistence.fields import Arrays, Fields, InvalidField, Packed
 
@@ -22,11 +25,12 @@ def pack_models(models: FittedModels, *, rows: bool) -> Packed:
     arrays = {
         **_pack_linear("model", models.model),
         **_pack_expectations(models.expectations),
+        **({} if models.inputs_model is None else _pack_linear("inputs", models.inputs_model)),
         "average": models.average,
         "strength": models.strength,
         "converged": models.converged,
     }
-    packed = pack_encoder(models.encoder) | Packed({}, arrays)
+    packed = pack_encoder(models.encoder) | Packed({"ties": _pack_ties(models.ties)}, arrays)
     return packed | Packed({}, _pack_rows(models.training_rows)) if rows else packed
 
 
@@ -41,7 +45,39 @@ def unpack_models(fields: Fields, encoder: Encoder, n_outputs: int, seed: int, *
         converged=fields.mask("converged", n_outputs),
         seed=seed,
         rows=_unpack_rows(fields, encoder, n_outputs) if rows else None,
+        inputs_model=_unpack_linear("inputs", fields, n_columns, n_outputs) if fields.has("inputs.coef") else None,
+        ties=_unpack_ties(fields, n_outputs),
     )
+
+
+def _pack_ties(ties: Ties) -> dict[str, list[Any]]:
+    return {
+        "classes": [list(group) for group in ties.classes],
+        "copies": [list(pair) for pair in ties.copies],
+        "opposites": list(ties.opposites),
+    }
+
+
+def _unpack_ties(fields: Fields, n_outputs: int) -> Ties:
+    found = fields.value("ties", dict)
+    if set(found) != {"classes", "copies", "opposites"} or not all(type(each) is list for each in found.values()):
+        raise InvalidField("ties")
+    classes = tuple(_positions(group, n_outputs) for group in found["classes"])
+    in_classes = [output for group in classes for output in group]
+    pairs = [_positions(pair, n_outputs) for pair in found["copies"]]
+    if len(set(in_classes)) < len(in_classes) or any(len(pair) != 2 for pair in pairs):
+        raise InvalidField("ties")
+    copies = tuple((pair[0], pair[1]) for pair in pairs)
+    return Ties(classes, copies, _positions(found["opposites"], n_outputs))
+
+
+def _positions(found: Any, n_outputs: int) -> tuple[int, ...]:
+    """Positions of different outputs."""
+    if type(found) is not list or not all(type(each) is int and 0 <= each < n_outputs for each in found):
+        raise InvalidField("ties")
+    if len(set(found)) < len(found):
+        raise InvalidField("ties")
+    return tuple(found)
 
 
 def _pack_linear(name: str, model: ConditionalModel) -> Arrays:
@@ -74,7 +110,8 @@ def _pack_rows(rows: TrainingRows) -> Arrays:
         "rows.Y": np.where(np.isnan(rows.Y), MISSING_OUTPUT, rows.Y).astype(np.uint8),
         "rows.place": rows.place.astype(np.int64),
         **_pack_design(rows.design),
-        **({} if rows.fold_models is None else _pack_folds(rows.fold_models)),
+        **({} if rows.fold_models is None else _pack_folds("folds", rows.fold_models)),
+        **({} if rows.inputs_fold_models is None else _pack_folds("inputs.folds", rows.inputs_fold_models)),
     }
 
 
@@ -92,7 +129,8 @@ def _unpack_rows(fields: Fields, encoder: Encoder, n_outputs: int) -> TrainingRo
         Y=np.where(marks == MISSING_OUTPUT, np.nan, marks),
         place=place.astype(np.intp),
         fingerprints=fingerprints,
-        fold_models=_unpack_folds(fields, n_rows, encoder.n_columns + n_outputs, n_outputs),
+        fold_models=_unpack_folds("folds", fields, n_rows, encoder.n_columns + n_outputs, n_outputs),
+        inputs_fold_models=_unpack_folds("inputs.folds", fields, n_rows, encoder.n_columns + n_outputs, n_outputs),
     )
 
 
@@ -117,16 +155,16 @@ def _unpack_design(fields: Fields, encoder: Encoder, n_rows: int) -> Matrix:
     return checked_csr_array(data, indices, indptr, (n_rows, encoder.n_columns))
 
 
-def _pack_folds(models: FoldModels) -> Arrays:
-    return {"folds.coef": models.coef, "folds.intercept": models.intercept, "folds": models.folds}
+def _pack_folds(name: str, models: FoldModels) -> Arrays:
+    return {f"{name}.coef": models.coef, f"{name}.intercept": models.intercept, name: models.folds}
 
 
-def _unpack_folds(fields: Fields, n_rows: int, n_columns: int, n_outputs: int) -> FoldModels | None:
-    if not fields.has("folds"):
+def _unpack_folds(name: str, fields: Fields, n_rows: int, n_columns: int, n_outputs: int) -> FoldModels | None:
+    if not fields.has(name):
         return None
-    intercept = fields.floats("folds.intercept", None, n_outputs)
-    coef = fields.array("folds.coef", "F32", n_columns, len(intercept), n_outputs, largest=1e30)
-    folds = fields.array("folds", "I8", n_rows, n_outputs)
+    intercept = fields.floats(f"{name}.intercept", None, n_outputs)
+    coef = fields.array(f"{name}.coef", "F32", n_columns, len(intercept), n_outputs, largest=1e30)
+    folds = fields.array(name, "I8", n_rows, n_outputs)
     if ((folds < 0) | (folds >= len(intercept))).any():
         raise InvalidField("folds")
     return FoldModels(coef, intercept, folds)

@@ -13,12 +13,13 @@ from amiss.models.fitting import FittedModels
 from amiss.monitoring.membership import BITS_PER_ROW, MembershipFilter
 from amiss.persistence.fields import Arrays, Fields, InvalidField, Packed, at_least
 from amiss.scoring.error_rates import ErrorRates
+from amiss.scoring.hypotheses import Hypotheses, Line
 from amiss.scoring.neighborhood import Neighborhood, find_neighborhood
 from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
-from amiss.scoring.scorer import Scorer
+from amiss.scoring.scorer import Scorer, ViewWeights
 from amiss.scoring.settings import ScoringSettings
-from amiss.scoring.training import ScoredFit, score_training_rows
+from amiss.scoring.training import ScoredFit, TrainingLogOdds, score_training_rows
 
 LEAST_WEIGHT = 0.5  # the inverse of a mean error is at least 1
 QUALITY = ("observed", "prevalence", "strength", "converged", "mean_error", "brier", "log_loss", "base_log_loss")
@@ -27,18 +28,58 @@ QUALITY_TYPES = {"observed": "I64", "converged": "BOOL", "excluded": "BOOL"}
 
 
 def pack_scored_fit(models: FittedModels, scorer: Scorer, training: ScoredRows) -> Packed:
-    arrays: Arrays = {"rows.log_odds": training.log_odds[models.training_rows.order]}
+    order = models.training_rows.order
+    arrays: Arrays = {"rows.log_odds": training.log_odds[order]}
     if scorer.local is not None:
         arrays["rows.neighbors"] = scorer.local.neighborhood.neighbors.astype(np.int32)
-    return Packed({}, arrays)
+    if training.by_inputs is not None:
+        arrays["rows.by_inputs"] = training.by_inputs.log_odds[order]
+        arrays["rows.by_inputs.held_out"] = training.by_inputs.held_out[order]
+    return Packed({}, arrays) | pack_hypotheses(scorer.hypotheses)
 
 
 def unpack_scored_fit(
     fields: Fields, models: FittedModels, names: tuple[str, ...], settings: ScoringSettings, n_jobs: int | None
 ) -> ScoredFit:
-    log_odds = fields.floats("rows.log_odds", len(models.training_rows.Y), len(names))
+    shape = len(models.training_rows.Y), len(names)
+    mixed, view, held_out = fields.floats("rows.log_odds", *shape), None, None
+    hypotheses = unpack_hypotheses(fields, len(names)) if settings.chosen_rule.inputs_alone else None
+    if hypotheses is not None:
+        view = fields.floats("rows.by_inputs", *shape)
+        held_out = fields.floats("rows.by_inputs.held_out", *shape)
+    log_odds = TrainingLogOdds(mixed, mixed, view, held_out)
     near = _unpack_neighborhood(fields, models, settings, n_jobs) if settings.uses_neighbors else None
-    return score_training_rows(models, log_odds, names, settings, near, n_jobs=n_jobs)
+    return score_training_rows(models, log_odds, names, settings, near, hypotheses=hypotheses, n_jobs=n_jobs)
+
+
+def pack_hypotheses(hypotheses: Hypotheses | None) -> Packed:
+    if hypotheses is None:
+        return Packed()
+    lines = [hypotheses.contradiction, hypotheses.unrelated, hypotheses.blank]
+    arrays = {
+        "hypotheses.base_rates": hypotheses.base_rates,
+        "hypotheses.included": hypotheses.included,
+        "hypotheses.shares": np.array(hypotheses.shares),
+        "hypotheses.lines": np.array([[line.intercept, line.slope] for line in lines]),
+    }
+    return Packed({}, arrays)
+
+
+def unpack_hypotheses(fields: Fields, n_outputs: int) -> Hypotheses:
+    base_rates = fields.floats("hypotheses.base_rates", n_outputs, largest=1.0)
+    shares = at_least(0.0, fields.floats("hypotheses.shares", 3, largest=1.0))
+    if not ((base_rates > 0) & (base_rates < 1)).all() or shares.sum() > 1:
+        raise InvalidField("hypotheses")
+    lines = (Line(float(a), float(b)) for a, b in fields.floats("hypotheses.lines", 3, 2))
+    contradiction, unrelated, blank = lines
+    return Hypotheses(
+        base_rates=base_rates,
+        included=fields.mask("hypotheses.included", n_outputs),
+        shares=(float(shares[0]), float(shares[1]), float(shares[2])),
+        contradiction=contradiction,
+        unrelated=unrelated,
+        blank=blank,
+    )
 
 
 def _unpack_neighborhood(
@@ -56,7 +97,10 @@ def pack_scorer(scorer: Scorer, quality: OutputQuality) -> Packed:
     """Of a model without rows."""
     assert scorer.global_weights is not None
     arrays = {f"quality.{name}": np.asarray(getattr(quality, name)) for name in QUALITY_ARRAYS}
-    return Packed({}, {**arrays, "weights": scorer.global_weights, "included": scorer.included})
+    arrays |= {"weights": scorer.global_weights, "included": scorer.included}
+    if scorer.by_inputs is not None and scorer.by_inputs.everywhere is not None:
+        arrays["weights.by_inputs"] = scorer.by_inputs.everywhere
+    return Packed({}, arrays) | pack_hypotheses(scorer.hypotheses)
 
 
 def unpack_scorer(
@@ -66,6 +110,10 @@ def unpack_scorer(
         name: fields.array(f"quality.{name}", QUALITY_TYPES.get(name, "F64"), len(names), missing=True)
         for name in QUALITY_ARRAYS
     }
+    by_inputs, hypotheses = None, None
+    if settings.chosen_rule.inputs_alone:
+        weights = at_least(LEAST_WEIGHT, fields.floats("weights.by_inputs", len(names)))
+        by_inputs, hypotheses = ViewWeights(weights, None), unpack_hypotheses(fields, len(names))
     scorer = Scorer(
         rule=settings.chosen_rule,
         weighting=settings.weighting,
@@ -76,6 +124,8 @@ def unpack_scorer(
         neighbor_space=settings.neighbor_space,
         n_jobs=n_jobs,
         verbose=False,
+        by_inputs=by_inputs,
+        hypotheses=hypotheses,
     )
     return scorer, OutputQuality(name=names, **quality)
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows, read_only
+from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.rules import scores
 from amiss.wording import count
 
@@ -26,6 +27,10 @@ class ScoredRows:
     contributions : (n_rows, n_outputs) what each output adds to the score
     included : (n_outputs,) which outputs count in the score
     training_match : (n_rows,) the row of the fit that is the same, or -1; rows of the fit match themselves
+    by_inputs : what the models of the inputs alone say; None for rules that do not ask them
+    odds : (n_rows, n_kinds) odds of each kind of error (:data:`amiss.scoring.hypotheses.KINDS`) against none; None
+        for rules that weigh no hypotheses
+    wrong : (n_rows, n_outputs) the probability that each output is wrong, by the hypotheses; None without them
     scores : (n_rows,) higher is more unusual
     counted : (n_rows, n_outputs) which outputs count in a row's score: those observed and not left out
     is_new : (n_rows,) which rows were not in the fit, as far as that is known
@@ -39,6 +44,9 @@ class ScoredRows:
     contributions: Floats
     included: Mask
     training_match: Rows
+    by_inputs: ByInputs | None = None
+    odds: Floats | None = None
+    wrong: Floats | None = None
 
     def __post_init__(self) -> None:
         read_only(self.log_odds, self.probabilities, self.weights, self.contributions, self.training_match)

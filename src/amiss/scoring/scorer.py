@@ -9,30 +9,54 @@ import numpy as np
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.models.fitting import FittedModels
 from amiss.models.projection import log_rho
+from amiss.scoring.by_inputs import ByInputs
+from amiss.scoring.hypotheses import KINDS, Hypotheses
 from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.rules import ScoringRule, contributions
 from amiss.scoring.spaces import NeighborSpace
 from amiss.scoring.weightings import Weighting
+from amiss.scoring.weights import mean_errors
 from amiss.threads import in_blocks
 from amiss.wording import count
 
 
 @dataclass(frozen=True, eq=False)
 class LocalErrors:
-    """What local weights need of the training rows: who is near whom, and their errors."""
+    """What local weights need of the training rows: who is near whom, and their errors by one of the views."""
 
     neighborhood: Neighborhood
     errors: Floats
     observed: Mask
     mean_errors: Floats
 
+    @classmethod
+    def of(cls, neighborhood: Neighborhood, errors: Floats, observed: Mask) -> LocalErrors:
+        return cls(neighborhood, errors, observed, mean_errors(errors, observed))
+
+
+@dataclass(frozen=True, eq=False)
+class ViewWeights:
+    """Weights by one of the views: the same for every row, or from the ``local`` errors."""
+
+    everywhere: Floats | None
+    local: LocalErrors | None
+
+    def of(self, rule: ScoringRule, weighting: Weighting, near: Neighbors | None) -> Floats:
+        if self.everywhere is not None:
+            return self.everywhere
+        local = self.local
+        assert local is not None and near is not None
+        return rule.local_weights(local.errors, local.observed, local.mean_errors, near, weighting)
+
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
     """Scores rows by a rule, with ``global_weights`` or with weights from ``local`` errors.
 
-    ``share`` is the share that models which did not see a row have in the log-odds of training rows.
+    ``share`` is the share that models which did not see a row have in the log-odds of training rows. ``by_inputs``
+    gives weights by the models of the inputs alone and ``hypotheses`` is what was learned of the table; both are
+    None for rules that need neither.
     """
 
     rule: ScoringRule
@@ -44,29 +68,62 @@ class Scorer:
     neighbor_space: NeighborSpace
     n_jobs: int | None
     verbose: bool
+    by_inputs: ViewWeights | None = None
+    hypotheses: Hypotheses | None = None
 
     def __repr__(self) -> str:
         weights = "global" if self.local is None else "local"
         outputs = f"{int(self.included.sum())} of {count(len(self.included), 'output')}"
         return f"<Scorer: rule {self.rule.name!r}, {weights} weights, {outputs}>"
 
-    def contributions(self, log_odds: Floats, Y: Floats, weights: Floats) -> Floats:
+    def contributions(
+        self, log_odds: Floats, Y: Floats, weights: Floats, by_inputs: ByInputs | None = None
+    ) -> Floats:
         """What each output adds to the score, by its log-odds and weights, ``(n_rows, n_outputs)``."""
-        result = np.empty_like(log_odds)
+        return self.judged(log_odds, Y, weights, by_inputs).contributions
 
-        def work(rows: slice) -> None:
+    def judged(
+        self, log_odds: Floats, Y: Floats, weights: Floats, by_inputs: ByInputs | None = None
+    ) -> Judged:
+        """What each output adds to the score and, by hypotheses, what kind of error it looks like and where."""
+        added = np.empty_like(log_odds)
+        if self.hypotheses is None or by_inputs is None:
+
+            def work(rows: slice) -> None:
+                mine = weights if weights.ndim == 1 else weights[rows]
+                Y_rows = Y[rows]
+                rho = log_rho(log_odds[rows], Y_rows)
+                added[rows] = contributions(self.rule, rho, mine, ~np.isnan(Y_rows), self.included)
+
+            in_blocks(len(added), work, self.n_jobs)
+            return Judged(added)
+
+        hypotheses, view = self.hypotheses, by_inputs
+        odds, wrong = np.empty((len(added), len(KINDS))), np.empty_like(log_odds)
+
+        def weigh(rows: slice) -> None:
             mine = weights if weights.ndim == 1 else weights[rows]
-            Y_rows = Y[rows]
-            rho = log_rho(log_odds[rows], Y_rows)
-            result[rows] = contributions(self.rule, rho, mine, ~np.isnan(Y_rows), self.included)
+            found = hypotheses.verdicts(log_odds[rows], Y[rows], mine, view.take(rows))
+            added[rows], odds[rows], wrong[rows] = found.contributions, found.odds, found.wrong
 
-        in_blocks(len(result), work, self.n_jobs)
-        return result
+        in_blocks(len(added), weigh, self.n_jobs)
+        return Judged(added, odds, wrong)
 
-    def log_odds_and_weights(self, models: FittedModels, design: Matrix, Y: Floats) -> tuple[Floats, Floats]:
+    def seen(self, models: FittedModels, design: Matrix, Y: Floats) -> Seen:
         """What makes the scores of new rows."""
         filled = models.expectations.filled(design, Y)
-        return models.model.log_odds(design, filled), self.weights(self.neighbors(design, filled))
+        near = self.neighbors(design, filled)
+        return Seen(models.log_odds(design, filled), self.weights(near), self.view(models, design, filled, near))
+
+    def view(
+        self, models: FittedModels, design: Matrix, filled: Floats, near: Neighbors | None
+    ) -> ByInputs | None:
+        """What the models of the inputs alone say of new rows, if the rule asks for it."""
+        if self.by_inputs is None:
+            return None
+        log_odds = models.inputs_log_odds(design, filled)
+        assert log_odds is not None
+        return ByInputs(log_odds, log_odds, self.by_inputs.of(self.rule, self.weighting, near))
 
     def neighbors(self, design: Matrix, filled: Floats, own: Rows | None = None) -> Neighbors | None:
         """The training rows near some rows, where weights are local; ``own`` are not to be found again."""
@@ -77,8 +134,25 @@ class Scorer:
 
     def weights(self, near: Neighbors | None) -> Floats:
         """Local weights of rows with these neighbours, or the global weights."""
-        if self.global_weights is not None:
-            return self.global_weights
-        local = self.local
-        assert local is not None and near is not None
-        return self.rule.local_weights(local.errors, local.observed, local.mean_errors, near, self.weighting)
+        return ViewWeights(self.global_weights, self.local).of(self.rule, self.weighting, near)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What makes the scores of rows beside their outputs: log-odds, weights, and the view of the inputs alone."""
+
+    log_odds: Floats
+    weights: Floats
+    by_inputs: ByInputs | None
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Contributions ``(n_rows, n_outputs)`` and, by hypotheses, odds of each kind of error and of each output.
+
+    ``odds`` is ``(n_rows, n_kinds)``, ``wrong`` the probability that each output is wrong, ``(n_rows, n_outputs)``.
+    """
+
+    contributions: Floats
+    odds: Floats | None = None
+    wrong: Floats | None = None

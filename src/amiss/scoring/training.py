@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from amiss.arrays import Floats, Mask
-from amiss.models.fitting import FittedModels
+from amiss.models.fitting import FitResult, FittedModels
 from amiss.models.projection import errors, rho
+from amiss.scoring.by_inputs import ByInputs
+from amiss.scoring.hypotheses import Hypotheses
 from amiss.scoring.neighborhood import Neighborhood, find_neighborhood
 from amiss.scoring.quality import OutputQuality, output_quality
 from amiss.scoring.rows import ScoredRows
-from amiss.scoring.scorer import LocalErrors, Scorer
+from amiss.scoring.scorer import LocalErrors, Scorer, ViewWeights
 from amiss.scoring.settings import ScoringSettings
-from amiss.scoring.weights import mean_errors
+from amiss.scoring.shares import Found, learn_hypotheses
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,61 +40,104 @@ def neighborhood_of(
 
 def score_training_rows(
     models: FittedModels,
-    log_odds: Floats,
+    log_odds: TrainingLogOdds,
     output_names: tuple[str, ...],
     settings: ScoringSettings,
     neighborhood: Neighborhood | None,
     *,
+    hypotheses: Hypotheses | None = None,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> ScoredFit:
-    """Score the rows of a fit by their ``log_odds``, which are in the order of their fingerprints."""
+    """Score the rows of a fit by their ``log_odds``, which are in the order of their fingerprints.
+
+    ``hypotheses`` are those that were learned before; without them they are learned, if the rule weighs any.
+    """
     rows = models.training_rows
-    Y, back = rows.Y, rows.place
-    observed = ~np.isnan(Y)
-    included = settings.included(output_names, log_odds, Y, observed)
-    scorer = _scorer(settings, included, errors(log_odds, Y), observed, neighborhood, n_jobs, verbose)
-    weights = scorer.weights(None if neighborhood is None else neighborhood.neighbors)
+    Y, observed, mixed = rows.Y, ~np.isnan(rows.Y), log_odds.mixed
+    included = settings.included(output_names, mixed, Y, observed)
+    scorer = _scorer(settings, included, log_odds, Y, neighborhood, n_jobs, verbose)
+    near = None if neighborhood is None else neighborhood.neighbors
+    weights, view = scorer.weights(near), None
+    if scorer.by_inputs is not None:
+        assert log_odds.by_inputs is not None and log_odds.by_inputs_held_out is not None
+        view_weights = scorer.by_inputs.of(scorer.rule, scorer.weighting, near)
+        view = ByInputs(log_odds.by_inputs, log_odds.by_inputs_held_out, view_weights)
+        if hypotheses is None:
+            found = Found(models, mixed, log_odds.held_out, weights, view, included)
+            hypotheses = learn_hypotheses(found, models.seed)
+        scorer = replace(scorer, hypotheses=hypotheses)
     quality = output_quality(
-        output_names, models.strength, models.converged, log_odds, Y, observed, weights, included
+        output_names, models.strength, models.converged, mixed, Y, observed, weights, included
     )
-    added = scorer.contributions(log_odds, Y, weights)[back]
-    weights = weights if weights.ndim == 1 else weights[back]
+    judged, back = scorer.judged(mixed, Y, weights, view), rows.place
     scored = ScoredRows(
         output_names=output_names,
         Y=Y[back],
-        log_odds=log_odds[back],
-        probabilities=np.where(observed, rho(log_odds, Y), np.nan)[back],
-        weights=weights,
-        contributions=added,
+        log_odds=mixed[back],
+        probabilities=np.where(observed, rho(mixed, Y), np.nan)[back],
+        weights=weights if weights.ndim == 1 else weights[back],
+        contributions=judged.contributions[back],
         included=included,
         training_match=np.arange(len(Y)),
+        by_inputs=None if view is None else view.take(back),
+        odds=None if judged.odds is None else judged.odds[back],
+        wrong=None if judged.wrong is None else judged.wrong[back],
     )
     return ScoredFit(scorer, scored, quality)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingLogOdds:
+    """Log-odds of the rows of a fit, ``(n_rows, n_outputs)``, by each view.
+
+    ``held_out`` are by models that did not see a row, ``mixed`` an average of both kinds; those by inputs alone are
+    None for rules that do not ask them.
+    """
+
+    mixed: Floats
+    held_out: Floats
+    by_inputs: Floats | None = None
+    by_inputs_held_out: Floats | None = None
+
+    @classmethod
+    def of(cls, result: FitResult, settings: ScoringSettings) -> TrainingLogOdds:
+        share = settings.out_of_fold_share
+        held_out, view = 1.0 if share else 0.0, result.by_inputs  # without folds there are only those that saw it
+        if not settings.chosen_rule.inputs_alone:
+            return cls(result.log_odds(share), result.log_odds(share))
+        if view is None:
+            raise ValueError(f"rule={settings.chosen_rule.name!r} needs models of the inputs alone")
+        return cls(result.log_odds(share), result.log_odds(held_out), view.mixed(share), view.mixed(held_out))
 
 
 def _scorer(
     settings: ScoringSettings,
     included: Mask,
-    row_errors: Floats,
-    observed: Mask,
+    log_odds: TrainingLogOdds,
+    Y: Floats,
     neighborhood: Neighborhood | None,
     n_jobs: int | None,
     verbose: bool,
 ) -> Scorer:
-    rule, everywhere, local = settings.chosen_rule, None, None
-    if neighborhood is None:
-        everywhere = rule.global_weights(row_errors, observed, settings.weighting)
-    else:
-        local = LocalErrors(neighborhood, row_errors, observed, mean_errors(row_errors, observed))
+    rule, observed = settings.chosen_rule, ~np.isnan(Y)
+
+    def weights(by: Floats) -> ViewWeights:
+        row_errors = errors(by, Y)
+        if neighborhood is None:
+            return ViewWeights(rule.global_weights(row_errors, observed, settings.weighting), None)
+        return ViewWeights(None, LocalErrors.of(neighborhood, row_errors, observed))
+
+    by_all = weights(log_odds.mixed)
     return Scorer(
         rule=rule,
         weighting=settings.weighting,
         included=included,
         share=settings.out_of_fold_share,
-        global_weights=everywhere,
-        local=local,
+        global_weights=by_all.everywhere,
+        local=by_all.local,
         neighbor_space=settings.neighbor_space,
         n_jobs=n_jobs,
         verbose=verbose,
+        by_inputs=None if log_odds.by_inputs is None else weights(log_odds.by_inputs),
     )

@@ -31,15 +31,34 @@ def score_new_rows(
 ) -> ScoredRows:
     """Score new rows; those that were in the fit have what they had as ``training`` rows."""
     Y = rows.Y
-    log_odds, weights = scorer.log_odds_and_weights(models, rows.design, Y)
-    contributions = scorer.contributions(log_odds, Y, weights)
+    seen = scorer.seen(models, rows.design, Y)
+    log_odds, weights, view = seen.log_odds, seen.weights, seen.by_inputs
+    judged = scorer.judged(log_odds, Y, weights, view)
     probabilities = np.where(np.isnan(Y), np.nan, rho(log_odds, Y))
     match = training_match(models.rows, rows.fingerprints)
-    seen = match >= 0
-    if training is not None and seen.any():
-        contributions[seen] = training.contributions[match[seen]]
-        probabilities[seen] = training.probabilities[match[seen]]
-        log_odds[seen] = training.log_odds[match[seen]]
+    known = match >= 0
+    if training is not None and known.any():
+        there = match[known]
+        judged.contributions[known] = training.contributions[there]
+        probabilities[known] = training.probabilities[there]
+        log_odds[known] = training.log_odds[there]
         if weights.ndim == 2:
-            weights[seen] = training.weights[match[seen]]
-    return ScoredRows(names, Y, log_odds, probabilities, weights, contributions, scorer.included, match)
+            weights[known] = training.weights[there]
+        for mine, theirs in ((judged.odds, training.odds), (judged.wrong, training.wrong)):
+            if mine is not None and theirs is not None:
+                mine[known] = theirs[there]
+        if view is not None and training.by_inputs is not None:
+            view = view.with_rows(np.flatnonzero(known), training.by_inputs.take(there))
+    return ScoredRows(
+        output_names=names,
+        Y=Y,
+        log_odds=log_odds,
+        probabilities=probabilities,
+        weights=weights,
+        contributions=judged.contributions,
+        included=scorer.included,
+        training_match=match,
+        by_inputs=view,
+        odds=judged.odds,
+        wrong=judged.wrong,
+    )

@@ -18,6 +18,8 @@ from amiss.registry import Registry
 if TYPE_CHECKING:
     from amiss.encoding.scalings.base import Scaling
 
+
+
 SCALINGS: Registry[Scaling] = Registry(
     "scaling",
     "amiss.encoding.scalings",

@@ -20,7 +20,9 @@ from amiss.scoring.weightings import Weighting
 class ScoringRule(Protocol):
     """How a row's score is made of the probabilities of its outputs.
 
-    ``local`` says whether its weights come from each row's neighbourhood, unless the user wants none.
+    ``local`` says whether its weights come from each row's neighbourhood, unless the user wants none,
+    ``inputs_alone`` whether it weighs hypotheses (:mod:`amiss.scoring.hypotheses`) and so needs models of the inputs
+    alone.
     ``weight_meaning`` says in a report what its weights are.
     """
 
@@ -35,6 +37,9 @@ class ScoringRule(Protocol):
 
     @property
     def local(self) -> bool: ...
+
+    @property
+    def inputs_alone(self) -> bool: ...
 
     def global_weights(self, errors: Floats, observed: Mask, weighting: Weighting) -> Floats:
         """One weight per output, from all rows of the fit, ``(n_outputs,)``."""

@@ -29,6 +29,7 @@ class Flip:
     description: str = "the evidence that outputs were flipped"
     weight_meaning: str = "how much the output can count: the inverse of its error near the row"
     local: bool = True
+    inputs_alone: bool = False
 
     def global_weights(self, errors: Floats, observed: Mask, weighting: Weighting) -> Floats:
         nobody = np.empty((1, 0), dtype=np.intp)

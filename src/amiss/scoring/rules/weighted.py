@@ -25,6 +25,7 @@ class WeightedSum:
     description: str
     weight_meaning: str
     local: bool
+    inputs_alone: bool = False
 
     def global_weights(self, errors: Floats, observed: Mask, weighting: Weighting) -> Floats:
         return global_weights(errors, observed, weighting)

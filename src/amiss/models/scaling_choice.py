@@ -1,0 +1,73 @@
+"""Which scaling suits a table: the one by which the inputs predict the outputs better.
+
+Ranks suit skewed columns; they ruin columns whose information is in their extremes, such as the logits of a
+classifier. Neither is known beforehand, so models of the inputs alone are fitted to a sample of the rows by each
+scaling, and the lower log-loss on rows outside the fold wins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from amiss.arrays import Floats
+from amiss.data.table import Table
+from amiss.encoding.encoder import fit_encoder
+from amiss.encoding.scalings import SCALINGS
+from amiss.encoding.scalings.base import Scaling
+from amiss.models.folds import stratified_folds
+from amiss.models.logistic.fit import LogisticLearner
+from amiss.models.missing import Expectations, base_rates
+from amiss.models.projection import log_rho
+from amiss.progress import ignored
+
+CANDIDATES = ("rank", "block")
+MOST_ROWS, MOST_OUTPUTS = 1000, 20
+STRENGTHS = (30.0, 3.0, 0.3)
+N_FOLDS = 2
+SAME = 1e-9
+
+
+def choose_scaling(inputs: Table, outputs: Table, *, n_jobs: int | None) -> Scaling:
+    """The scaling of the ``CANDIDATES`` with the lowest log-loss; the first where it makes no difference.
+
+    Rows are expected in the order of their fingerprints, so that the sample does not depend on another order.
+    """
+    some = np.unique(np.linspace(0, len(inputs) - 1, MOST_ROWS).astype(np.intp))
+    usual, *others = (SCALINGS[name] for name in CANDIDATES)
+    sample = inputs.take(some)
+    encoder = fit_encoder(sample, usual, part=True)
+    if encoder.stored_sparse or len(some) < 4 * N_FOLDS:  # a table that is mostly zeros is not ranked anyway
+        return usual
+    Y = np.asarray(outputs.values)[some]
+    spread = np.minimum((Y == 0).sum(axis=0), (Y == 1).sum(axis=0))
+    told = np.argsort(-spread, kind="stable")[:MOST_OUTPUTS]
+    told = told[spread[told] >= N_FOLDS]
+    if not len(told):
+        return usual
+    design = encoder.transform(sample)
+    designs = {usual: design}
+    for scaling in others:
+        other = fit_encoder(sample, scaling, part=True).transform(sample)
+        if np.abs(other - design).max() > SAME:  # columns of two values look the same by every scaling
+            designs[scaling] = other
+    if len(designs) == 1:
+        return usual
+    losses = {scaling: _log_loss(each, Y[:, told], n_jobs) for scaling, each in designs.items()}
+    return min(losses, key=lambda scaling: losses[scaling])
+
+
+def _log_loss(design: Floats, Y: Floats, n_jobs: int | None) -> float:
+    """Out-of-fold log-loss of models of the inputs alone, summed over rows and outputs."""
+    observed = ~np.isnan(Y)
+    fit = LogisticLearner(STRENGTHS, 1.0).fit(
+        design,
+        Expectations(base_rates(Y)).filled(design, Y),
+        observed,
+        np.zeros((Y.shape[1], Y.shape[1]), dtype=bool),
+        stratified_folds(Y, N_FOLDS),
+        names=(),
+        n_jobs=n_jobs,
+        progress=ignored,
+    )
+    assert fit.out_of_fold is not None
+    return -float(np.where(observed, log_rho(fit.out_of_fold, Y), 0.0).sum())
