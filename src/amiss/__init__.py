@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from amiss.monitoring.drift import Drift
     from amiss.monitoring.shifts import Shift
     from amiss.monitoring.unseen import Unseen
+    from amiss.output.cells import Cell
     from amiss.readers.reading import read
     from amiss.scoring.error_rates import ErrorRates
+    from amiss.scoring.estimate import ErrorEstimate, Interval
     from amiss.scoring.quality import OutputQuality
     from amiss.scoring.rows import ScoredRows
     from amiss.scoring.rules import ScoringRule
@@ -39,17 +41,20 @@ if TYPE_CHECKING:
 __all__ = [
     "MCODE",
     "Calibration",
+    "Cell",
     "DataError",
     "Dataset",
     "Decision",
     "Drift",
     "EncodedRows",
+    "ErrorEstimate",
     "ErrorRates",
     "ExplainedOutput",
     "Explanation",
     "Findings",
     "FittedDetector",
     "Grounds",
+    "Interval",
     "MissingDependencyError",
     "OutputQuality",
     "RuleChoice",
@@ -71,17 +76,20 @@ __all__ = [
 _HOMES = {
     "MCODE": "amiss.detector",
     "Calibration": "amiss.decisions.calibration",
+    "Cell": "amiss.output.cells",
     "DataError": "amiss.errors",
     "Dataset": "amiss.data.dataset",
     "Decision": "amiss.decisions.decision",
     "Drift": "amiss.monitoring.drift",
     "EncodedRows": "amiss.encoding.encoded_rows",
+    "ErrorEstimate": "amiss.scoring.estimate",
     "ErrorRates": "amiss.scoring.error_rates",
     "ExplainedOutput": "amiss.explanations.explained_output",
     "Explanation": "amiss.explanations.explanation",
     "Findings": "amiss.monitoring.batch",
     "FittedDetector": "amiss.fitted",
     "Grounds": "amiss.explanations.explained_output",
+    "Interval": "amiss.scoring.estimate",
     "MissingDependencyError": "amiss.errors",
     "OutputQuality": "amiss.scoring.quality",
     "RuleChoice": "amiss.evaluation.choice",

@@ -23,6 +23,7 @@ from amiss.fitted import FittedDetector, checked_row, explain_new_row, fit_detec
 from amiss.models.projection import log_rho
 from amiss.models.settings import STRENGTHS
 from amiss.monitoring.batch import ScoredBatch
+from amiss.output.cells import Cell, suspicious_cells
 from amiss.output.report import Picture, refuse_other_rows, write_report
 from amiss.persistence import load_fitted, save_fitted
 from amiss.settings import DEFAULTS, Settings
@@ -308,6 +309,16 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         n_rows = len(fitted.training_rows)
         return fitted.explainer.training_rows([checked_row(row, n_rows, "the fit had") for row in rows])
 
+    def cells(self, n: int | None = None) -> list[Cell]:
+        """The ``n`` outputs of single rows that are most likely wrong, most suspicious first: what to correct.
+
+        Each has ``row`` (from 0), ``output``, ``observed``, ``suggested``, ``probability`` and ``score``. The
+        order is by how likely each is wrong, over all rows; it need not be that of ``contributions_``.
+        """
+        if n is not None and (not isinstance(n, Integral) or n < 0):
+            raise ValueError(f"n must be a whole number, at least 0, or None; got {n!r}")
+        return list(suspicious_cells(self._fitted().training_rows, n))
+
     def write_report(
         self,
         path: str | Path,
@@ -371,7 +382,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.input_names_, self.output_names_ = fitted.columns.inputs, fitted.columns.outputs
         self.threshold_, self.output_quality_ = fitted.decision.threshold, fitted.quality
         self.rule_, self.choice_ = fitted.scorer.rule.name, fitted.choice
-        self.calibration_ = fitted.calibration
+        self.calibration_, self.error_estimate_ = fitted.calibration, fitted.error_estimate
         if fitted.scorer.local is not None:
             self.neighbor_recall_ = fitted.scorer.local.neighborhood.nearest.recall
         if (rows := fitted.training) is not None:

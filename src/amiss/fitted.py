@@ -33,6 +33,7 @@ from amiss.monitoring.near_copies import NearCopies
 from amiss.monitoring.shifts import shifts
 from amiss.monitoring.unseen import familiar, unseen_values
 from amiss.scoring.error_rates import ErrorRates
+from amiss.scoring.estimate import ErrorEstimate, estimate_errors
 from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
@@ -88,6 +89,13 @@ class FittedDetector:
         if self.training is None:
             raise DataError(WITHOUT_ROWS)
         return self.training
+
+    @cached_property
+    def error_estimate(self) -> ErrorEstimate | None:
+        """How many rows and outputs are wrong; None for rules that weigh no hypotheses, or without the rows."""
+        if self.training is None or self.scorer.hypotheses is None:
+            return None
+        return estimate_errors(self.scorer.hypotheses, self.training)
 
     @cached_property
     def explainer(self) -> Explainer:
@@ -196,7 +204,7 @@ class FittedDetector:
 
     def _with_calibration(self, calibration: Calibration) -> FittedDetector:
         decision = self.decision
-        if self.settings.decision.level is None:
+        if self.settings.decision.level is None and not self.settings.decision.by_chance:
             threshold, _ = threshold_for_new(calibration.scores, self.settings.decision.share)
             flagged: Mask = decision.flagged if self.training is None else self.training.scores > threshold
             decision = replace(decision, threshold=threshold, flagged=flagged)

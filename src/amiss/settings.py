@@ -87,7 +87,8 @@ class Settings:
         weighting = WEIGHTINGS.named(given["weighting"])
         space, search = SPACES.named(given["neighbor_space"]), SEARCHES.named(given["neighbor_search"])
         share = _crossfit_share(given["crossfit"])
-        decision = DecisionSettings(given["contamination"], given["fdr"])
+        chances = rule is not None and rule.inputs_alone
+        decision = DecisionSettings(given["contamination"], given["fdr"], chances)
         if decision.level is not None and not share:
             raise ValueError("fdr and contamination='auto' need models that did not see a row; crossfit is False")
         return cls(
@@ -124,7 +125,9 @@ class Settings:
 
     def with_rule(self, rule: ScoringRule) -> Settings:
         """The same with a rule that was chosen."""
-        return replace(self, scoring=replace(self.scoring, rule=rule))
+        decision = replace(self.decision, gives_chances=rule.inputs_alone)
+        share = 1.0 if decision.level is not None else _crossfit_share(self.parameters["crossfit"])
+        return replace(self, scoring=replace(self.scoring, rule=rule, out_of_fold_share=share), decision=decision)
 
     def with_scaling(self, scaling: Scaling) -> Settings:
         """The same with a scaling that was chosen."""

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 @click.command()
 @reading_options
 @list_options
+@click.option(
+    "--cells",
+    is_flag=True,
+    help="List single outputs instead of rows: which value of which row to correct, most suspicious first.",
+)
 @click.option("--report", metavar="HTML", help="Also write a report: one HTML file that works offline.")
 @click.option(
     "--report-rows",
@@ -45,11 +50,13 @@ def find(files: tuple[str, ...], **options: Any) -> None:
 
     \b
     amiss find photos.csv --outputs 'tag_*' --id photo -o found.csv
+    amiss find photos.csv --outputs 'tag_*' --id photo --cells -o cells.csv
     amiss find photos.csv --outputs 'tag_*' --id photo --pictures file --report photos.html
     amiss find yeast.arff --outputs yeast.xml
     zcat today.csv.gz | amiss find - --outputs last:14 -o - | head
     """  # fmt: skip
-    from amiss.output.lists import Target, write_list
+    from amiss.output.cells import suspicious_cells
+    from amiss.output.lists import Target, write_cells, write_list
     from amiss.output.ranking import RankedList
 
     refuse_contradictions(options)
@@ -68,13 +75,15 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     if options["report"] is not None:
         _report(detector.fitted_, data, files, options)
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
-    ranked = RankedList.of_fit(detector.fitted_, data, top if target is None else None)
+    ranked = RankedList.of_fit(detector.fitted_, data, top if target is None or options["cells"] else None)
     rows = list(ranked.ranked(options["reasons"], top))
     in_a_pipe = target is not None and target.is_stdout
     with readers_may_leave():
         if in_a_pipe and not options["quiet"]:  # whose reader may leave
             _print(detector.fitted_, data, rows, target, options)
-        if target is not None:
+        if target is not None and options["cells"]:
+            write_cells(target, suspicious_cells(detector.fitted_.training_rows), data)
+        elif target is not None:
             n_reasons = min(options["reasons"], len(detector.output_names_))
             write_list(target, ranked.ranked(n_reasons), n_reasons)
         if not in_a_pipe and not options["quiet"]:
@@ -90,6 +99,7 @@ def _print(
 ) -> None:
     """What a person or a program reads, beside the list; on standard error if the list has the other."""
     from amiss.cli import terminal
+    from amiss.output.cells import suspicious_cells
     from amiss.wording import count
 
     to_stdout = target is not None and target.is_stdout
@@ -97,12 +107,16 @@ def _print(
         click.echo(terminal.as_json(fitted, data, rows, options["quality"]))
         return
     click.echo(terminal.summary(fitted, data), err=to_stdout)
-    if not to_stdout:
+    if not to_stdout and options["cells"]:
+        click.echo(terminal.cell_table(list(suspicious_cells(fitted.training_rows, len(rows))), data))
+    elif not to_stdout:
         click.echo(terminal.top_table(rows, fitted.training_scores, fitted.decision.flagged))
     if options["quality"]:
         click.echo(terminal.quality_table(fitted), err=to_stdout)
     if target is not None and not to_stdout:
-        click.echo(f"\nAll {count(len(data), 'row')}, ranked: {target.path}")
+        n_listed = int(fitted.training_rows.counted.sum()) if options["cells"] else len(data)
+        what = count(n_listed, "cell" if options["cells"] else "row")
+        click.echo(f"\nAll {what}, ranked: {target.path}")
     if options["report"] is not None:
         click.echo(f"\nReport: {options['report']}", err=to_stdout)
 

@@ -6,6 +6,7 @@ import json
 import shlex
 import shutil
 import textwrap
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,16 @@ import numpy as np
 from amiss.arrays import Floats, Mask
 from amiss.data.dataset import Dataset
 from amiss.fitted import FittedDetector
+from amiss.output.cells import Cell
 from amiss.output.list_formats import record
 from amiss.output.ranking import RankedRow, Reason
-from amiss.output.summary import left_out_of_the_score, remarks
+from amiss.output.summary import estimate_sentence, left_out_of_the_score, remarks
 from amiss.wording import count, percent, printable, probability, six_digits
 
 LONGEST_ID = 24
 SMALL_SHARE = 0.05
 LEGEND = "(! flagged; p: the model's probability of this value; %: its share of the score)"
+CELL_LEGEND = "(p: the model's probability of this value; wrong: how likely it is wrong)"
 QUALITY_LEGEND = """(ones: share of 1; strength: penalty chosen; error: mean of 1 - p; brier: mean of its square;
 skill: 0 is no better than always saying the base rate, 1 is perfect; auc: 0.5 is chance; weight: in the score)"""
 
@@ -38,6 +41,8 @@ def summary(fitted: FittedDetector, data: Dataset) -> str:
     if data.X.levels:
         categories = [data.input_names[column] for column in sorted(data.X.levels)]
         lines.append(listing("Inputs read as categories", categories))
+    if fitted.error_estimate is not None:
+        lines.append(wrapped(estimate_sentence(fitted.error_estimate)))
     lines += map(wrapped, _remarks(fitted, data))
     return "\n".join(lines)
 
@@ -89,6 +94,28 @@ def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask
     return "\n" + "\n".join([*text, LEGEND])
 
 
+def cell_table(cells: list[Cell], data: Dataset) -> str:
+    """The cells that are most likely wrong, one line each."""
+    if not cells:
+        return ""
+    ids = [] if data.ids is None else ["id"]
+    lines = [["output", "row", *ids, "is", "suggested", "p", "wrong"]]
+    for cell in cells:
+        row_id = [] if data.ids is None else [printable(data.ids[cell.row], LONGEST_ID)]
+        lines.append(
+            [
+                printable(cell.output, LONGEST_ID),
+                str(cell.row + 1),
+                *row_id,
+                str(cell.observed),
+                str(cell.suggested),
+                probability(cell.probability),
+                f"{cell.score:.3g}",
+            ]
+        )
+    return "\n" + aligned(lines) + f"\n{CELL_LEGEND}"
+
+
 def quality_table(fitted: FittedDetector) -> str:
     return f"\n{fitted.quality}\n{QUALITY_LEGEND}"
 
@@ -103,6 +130,7 @@ def as_json(fitted: FittedDetector, data: Dataset, rows: list[RankedRow], qualit
         "output_names": list(data.output_names),
         "flagged": int(decision.flagged.sum()),
         "threshold": six_digits(decision.threshold),
+        **({} if fitted.error_estimate is None else {"estimated_wrong": asdict(fitted.error_estimate)}),
         "rule": fitted.scorer.rule.name,
         **({} if fitted.choice is None else {"because": fitted.choice.why}),
         **({} if decision.level is None else {"fdr": decision.level}),

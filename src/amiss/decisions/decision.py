@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from amiss.arrays import Floats, Mask, read_only
 from amiss.decisions.calibration import Calibration
 from amiss.decisions.comparisons import AgainstModels, AgainstRows, Comparison, Drawn
@@ -19,7 +21,8 @@ from amiss.decisions.thresholds import (
 from amiss.scoring.rows import ScoredRows
 from amiss.wording import count, percent
 
-DecidedBy = Literal["threshold", "rate", "alerts", "fdr"]
+DecidedBy = Literal["threshold", "rate", "alerts", "fdr", "chance"]
+EVEN_CHANCE = float(np.log(2.0))  # of a score that is -log P(the row is right)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,8 @@ class Decision:
     flagged : (n_rows,) which rows are flagged
     p_values : (n_rows,) how often rows that were not in the fit score as high (or simulated rows, if the
         decision compares with these); None if there are none, NaN for rows of a batch that were in the fit
-    by : what the threshold was found by: that of the fit ("threshold"), "rate", "alerts" or "fdr"
+    by : what the threshold was found by: that of the fit ("threshold"), "rate", "alerts", "fdr", or "chance"
+    (more likely wrong than right)
     reason : the same in words
     level : the false-discovery level, or None
     why_none : why no row passes a false-discovery level, where none does; else empty
@@ -70,6 +74,8 @@ class Decision:
 
 def training_reason(settings: DecisionSettings) -> tuple[DecidedBy, str]:
     """How rows of the fit are flagged, and the same in words."""
+    if settings.by_chance:
+        return "chance", "where a row is more likely wrong than right"
     if settings.level is None:
         return "rate", f"{percent(settings.share)} of the rows"
     return "fdr", f"at a false-discovery level of {percent(settings.level)} against rows simulated by the models"
@@ -78,7 +84,9 @@ def training_reason(settings: DecisionSettings) -> tuple[DecidedBy, str]:
 def decide_training(scores: Floats, settings: DecisionSettings, drawn: Drawn) -> Decision:
     """Flag rows of the fit: a share of them, or as many as a false-discovery level lets pass."""
     (by, reason), level, p = training_reason(settings), settings.level, None
-    if level is None:
+    if settings.by_chance:
+        threshold = EVEN_CHANCE
+    elif level is None:
         threshold = threshold_for_share(scores, settings.share)
     else:
         p = p_values(scores, drawn(level))

@@ -11,16 +11,21 @@ from amiss.decisions.registry import COMPARISONS
 if TYPE_CHECKING:
     from amiss.decisions.comparisons import Comparison
 
-AUTO_LEVEL = 0.2  # of contamination="auto"
+AUTO_LEVEL = 0.2  # of contamination="auto", by rules that weigh no hypotheses
 DEFAULT_SHARE = 0.01
 
 
 @dataclass(frozen=True)
 class DecisionSettings:
-    """How rows of the fit are flagged: by a share, or by a false-discovery ``level``. Checked when it is made."""
+    """How rows of the fit are flagged: by a share, or by a false-discovery ``level``. Checked when it is made.
+
+    ``gives_chances`` says that a score is -log P(the row is right), so that "auto" can flag rows which are more
+    likely wrong than right.
+    """
 
     contamination: float | Literal["auto"]
     fdr: float | None
+    gives_chances: bool = False
 
     def __post_init__(self) -> None:
         share, level = self.contamination, self.fdr
@@ -32,7 +37,13 @@ class DecisionSettings:
     @property
     def level(self) -> float | None:
         """The false-discovery level that is asked for, if one is."""
-        return AUTO_LEVEL if self.fdr is None and self.contamination == "auto" else self.fdr
+        by_level = self.fdr is None and self.contamination == "auto" and not self.gives_chances
+        return AUTO_LEVEL if by_level else self.fdr
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether rows are flagged that are more likely wrong than right."""
+        return self.fdr is None and self.contamination == "auto" and self.gives_chances
 
     @property
     def share(self) -> float:

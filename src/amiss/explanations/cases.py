@@ -11,7 +11,9 @@ from amiss.arrays import Floats, Matrix, Rows
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.models.conditional import ConditionalModel
 from amiss.models.fitting import FittedModels
+from amiss.models.projection import rho
 from amiss.scoring.by_inputs import ByInputs
+from amiss.scoring.hypotheses import KINDS, Kind
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
 
@@ -43,6 +45,28 @@ class Case:
     by_inputs: ByInputs | None = None
     inputs_model: ConditionalModel | None = None
     odds: Floats | None = None
+
+    @property
+    def kind(self) -> Kind | None:
+        """The kind of error that the row looks like most; None where the rule weighs no hypotheses."""
+        return None if self.odds is None else KINDS[int(np.argmax(self.odds))]
+
+    @property
+    def judged_by_inputs(self) -> bool:
+        """Whether that is a kind which the models of the inputs alone see."""
+        return self.kind is not None and self.kind != "contradiction"
+
+    @property
+    def judged_probabilities(self) -> Floats:
+        """The probability of each observed value by the models that see this kind of error."""
+        if not self.judged_by_inputs or self.by_inputs is None:
+            return self.probabilities
+        return np.asarray(np.where(np.isnan(self.Y), np.nan, rho(self.by_inputs.log_odds[0], self.Y)))
+
+    @property
+    def judging_model(self) -> ConditionalModel | None:
+        """The models that see this kind of error."""
+        return self.inputs_model if self.judged_by_inputs else self.model
 
     @property
     def suspects(self) -> Rows:

@@ -30,6 +30,7 @@ from amiss.explanations.explanation import Explanation
 from amiss.explanations.what_if import Changed, if_changed
 from amiss.models.conditional import LinearModel, linear_twin
 from amiss.models.fitting import FittedModels
+from amiss.scoring.hypotheses import KINDS
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.rules import scores
 from amiss.scoring.scorer import Scorer
@@ -98,7 +99,8 @@ class Explainer:
     def _explanation(self, case: Case, changed: dict[int, Changed]) -> Explanation:
         score = float(scores(case.contributions[None])[0])
         suspects = self._suspects(case, changed)
-        linear = None if case.model is None else linear_twin(case.model, case.design, case.filled[None])
+        model = case.judging_model
+        linear = None if model is None else linear_twin(model, case.design, case.filled[None])
         near = case.neighbors
         return Explanation(
             label="This row" if case.number is None else f"Row {case.number}",
@@ -114,6 +116,8 @@ class Explainer:
             neighbor_space=self.scorer.neighbor_space.name,
             neighbors=None if near is None else tuple(self.models.training_rows.order[near].tolist()),
             left_out=_left_out(case, linear),
+            kind=case.kind,
+            chances=_chances(case),
             observed={self.output_names[i]: int(case.Y[i]) for i in np.flatnonzero(~np.isnan(case.Y))},
         )
 
@@ -127,13 +131,15 @@ class Explainer:
     ) -> Iterator[ExplainedOutput]:
         """The outputs that count in the score: the suspects, then the others by contribution."""
         counted = np.flatnonzero(~np.isnan(case.Y) & self.scorer.included)
-        healed = changed[suspects[0]].probabilities if suspects and suspects[0] in changed else None
+        healed, probabilities = None, case.judged_probabilities
+        if suspects and suspects[0] in changed and not case.judged_by_inputs:
+            healed = changed[suspects[0]].probabilities
         chosen = set(suspects)
         rest = set(counted.tolist()) - chosen
         others = [int(i) for i in np.argsort(-case.contributions, kind="stable") if int(i) in rest]
         alike, known = self._alike(case)
         for i in [*suspects, *others]:
-            value, probability = int(case.Y[i]), float(case.probabilities[i])
+            value, probability = int(case.Y[i]), float(probabilities[i])
             contribution = float(case.contributions[i])
             yield ExplainedOutput(
                 output=self.output_names[i],
@@ -187,6 +193,13 @@ def _ordered_suspects(case: Case, changed: dict[int, Changed]) -> list[int]:
         return (changed[i].score if i in changed else 0.0) - LEANING * float(case.contributions[i])
 
     return sorted(case.suspects.tolist(), key=left)
+
+
+def _chances(case: Case) -> dict[str, float]:
+    """The chance of each kind of error."""
+    if case.odds is None:
+        return {}
+    return dict(zip(KINDS, (case.odds / (1 + case.odds.sum())).tolist(), strict=True))
 
 
 def _left_out(case: Case, linear: LinearModel | None) -> dict[str, str]:

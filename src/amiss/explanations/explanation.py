@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from types import MappingProxyType
 from typing import Any
 
 from scipy.special import expit
@@ -19,6 +20,16 @@ MOST_REASONS = 4
 WORTH_IT = 0.8  # of the score: a change that leaves more helps little
 LONGEST_NAME = 80
 RARE = 0.1
+WORTH_SAYING = 0.2  # a chance of an error
+
+KIND_SENTENCES: Mapping[str, str] = MappingProxyType(
+    {
+        "contradiction": "It contradicts its other outputs or its inputs",
+        "inputs": "It does not fit its inputs",
+        "unrelated": "It does not fit its inputs: these outputs look like another row's",
+        "blank": "Nothing is marked in it, although rows with such inputs usually have something",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +51,12 @@ class Explanation:
     left_out : what could not be said, and why
     observed : every output that is not missing, also those that do not count
     p_value : of a new row, if the detector was calibrated: how often rows held out of the fit score as high
+    kind : the kind of error it looks like most: "contradiction" (with its inputs and other outputs), "inputs"
+    (some
+        outputs do not fit them), "unrelated" (the outputs look like another row's) or "blank" (nothing was
+        annotated); None by rules that weigh no hypotheses. The probabilities of the outputs, and their grounds,
+        are by the models that see this kind: given the inputs alone for all but the first.
+    chances : the chance of each kind of error
     values : the row's inputs as texts by name, where they are known (rows of the fit are kept encoded)
     """
 
@@ -59,6 +76,8 @@ class Explanation:
     observed: Mapping[str, int] = field(repr=False)
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     p_value: float | None = None
+    kind: str | None = None
+    chances: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def suspects(self) -> tuple[ExplainedOutput, ...]:
@@ -75,7 +94,7 @@ class Explanation:
         """Plain values, ready for JSON; of each output's grounds the ``n_terms`` largest."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "outputs"}
         plain["neighbors"] = None if self.neighbors is None else list(self.neighbors)
-        plain |= {name: dict(getattr(self, name)) for name in ("left_out", "observed", "values")}
+        plain |= {name: dict(getattr(self, name)) for name in ("left_out", "observed", "values", "chances")}
         return plain | {"outputs": [output.to_dict(n_terms) for output in self.outputs]}
 
     def __str__(self) -> str:
@@ -83,7 +102,12 @@ class Explanation:
 
     def sentences(self) -> list[str]:
         """The explanation as plain sentences, the most important first."""
-        return [self._verdict(), *self._what_is_wrong(), *(f"Left out: {why}." for why in self.left_out.values())]
+        return [
+            self._verdict(),
+            *self._kind_of_error(),
+            *self._what_is_wrong(),
+            *(f"Left out: {why}." for why in self.left_out.values()),
+        ]
 
     def _verdict(self) -> str:
         kind = "is flagged as unusual" if self.flagged else "is not flagged"
@@ -94,6 +118,12 @@ class Explanation:
             place = f"rank {self.rank:,} if it were among the {count(self.n_rows, 'row')} of the fit"
         cut = "the threshold itself" if self.score == self.threshold else f"threshold {self.threshold:.4g}"
         return f"{self.label} {kind}: score {self.score:.4g}, {cut}, {place}."
+
+    def _kind_of_error(self) -> list[str]:
+        chance = sum(self.chances.values())
+        if self.kind is None or not (self.flagged or chance >= WORTH_SAYING):
+            return []
+        return [f"{KIND_SENTENCES[self.kind]} (chance that the row is wrong: {percent(chance)})."]
 
     def _what_is_wrong(self) -> list[str]:
         if not self.suspects:

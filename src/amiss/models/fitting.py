@@ -76,8 +76,8 @@ class FittedModels:
     """What fitting gives: how inputs are encoded, the models of the outputs, and the rows they were fitted to.
 
     ``average`` is the average training row, inputs and outputs. ``rows`` is None in a model that was saved
-    without them. Strengths are NaN for models without them. ``inputs_model`` sees the inputs alone; None if nothing
-    asked for it. Log-odds of ``ties`` are to be normalised.
+    without them. Strengths are NaN for models without them. ``inputs_model`` sees the inputs alone; None if
+    nothing asked for it. Log-odds of ``ties`` are to be normalised.
     """
 
     encoder: Encoder

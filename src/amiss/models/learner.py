@@ -26,7 +26,6 @@ class Learner(Protocol):
     def steps_per_output(self) -> int:
         """How many steps of progress the model of one output takes."""
 
-
     def fit(
         self,
         design: Matrix,

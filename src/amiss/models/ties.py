@@ -4,13 +4,13 @@ Such outputs predict each other perfectly, so a model that sees one of them cann
 both. :func:`find_ties` finds them in the outputs of a table, so that a user can be told of them.
 
 Of a *class*, outputs of which nearly every row has exactly one, only one can be right. Its outputs are hidden from
-each other (:class:`~amiss.models.parents.Untied`), and their probabilities are those of one choice among them: with
-log-odds l_j of models that do not see each other,
+each other (:class:`~amiss.models.parents.Untied`), and their probabilities are those of one choice among them:
+with log-odds l_j of models that do not see each other,
 
     P(y_i = 1) = exp(l_i) / Σ_j exp(l_j),   log-odds_i = l_i - log Σ_{j ≠ i} exp(l_j)
 
-Copies and "none of these" stay visible to each other: where they contradict each other one of them is wrong, and an
-error made in both is left to the models of the inputs alone.
+Copies and "none of these" stay visible to each other: where they contradict each other one of them is wrong, and
+an error made in both is left to the models of the inputs alone.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Ties:
             result[:, group] = np.clip(odds, -MOST_PROBABLE, MOST_PROBABLE)
         return result
 
-    def sentences(self, names: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+    def named(self, names: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
         """What is tied, as a kind and the names of the outputs."""
         return [
             *(("class", tuple(names[i] for i in group)) for group in self.classes),

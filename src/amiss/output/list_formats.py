@@ -33,6 +33,9 @@ class ListFormat(Protocol):
 
     def write(self, stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None: ...
 
+    def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
+        """Write lines that all have the same fields."""
+
 
 @dataclass(frozen=True)
 class Csv:
@@ -42,10 +45,12 @@ class Csv:
     def check(self) -> None: ...
 
     def write(self, stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
+        self.write_records(stream, (_flat(row, n_reasons) for row in rows))
+
+    def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
         with as_text(stream) as text:
             writer = csv.writer(_UnixLines(text))
-            for number, row in enumerate(rows):
-                cells = _flat(row, n_reasons)
+            for number, cells in enumerate(records):
                 if number == 0:
                     writer.writerow(cells)
                 writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in cells.values()])
@@ -59,9 +64,12 @@ class JsonLines:
     def check(self) -> None: ...
 
     def write(self, stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
+        self.write_records(stream, map(record, rows))
+
+    def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
         with as_text(stream) as text:
-            for row in rows:
-                text.write(json.dumps(record(row), ensure_ascii=False) + "\n")
+            for each in records:
+                text.write(json.dumps(each, ensure_ascii=False) + "\n")
 
 
 @dataclass(frozen=True)
@@ -73,10 +81,13 @@ class Parquet:
         require_pyarrow()
 
     def write(self, stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
+        self.write_records(stream, (_flat(row, n_reasons) for row in rows))
+
+    def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        table = pa.Table.from_pylist([_flat(row, n_reasons) for row in rows])
+        table = pa.Table.from_pylist(list(records))
         for position, name in enumerate(table.column_names):
             # A column that is empty in one batch must have the type it has in others.
             if pa.types.is_null(table.column(name).type):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+from amiss.data.dataset import Dataset
 from amiss.errors import DataError
 from amiss.files import atomic_write, check_writable
+from amiss.output.cells import Cell
 from amiss.output.list_formats import ListFormat
-from amiss.output.ranking import RankedRow
+from amiss.output.ranking import RankedRow, place_of
 from amiss.output.registry import LIST_FORMATS
+from amiss.wording import six_digits
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,28 @@ def write_list(target: Target, rows: Iterator[RankedRow], n_reasons: int) -> Non
     """Write one line per row, most unusual first; ``n_reasons`` is how many outputs a row names at most."""
     with _standard_output() if target.is_stdout else atomic_write(Path(target.path)) as stream:
         target.format.write(stream, rows, n_reasons)
+
+
+def write_cells(target: Target, cells: Iterable[Cell], data: Dataset) -> None:
+    """Write one line per cell, most suspicious first, with the row's id and its line in the file."""
+    records = (cell_record(rank, cell, data) for rank, cell in enumerate(cells, start=1))
+    with _standard_output() if target.is_stdout else atomic_write(Path(target.path)) as stream:
+        target.format.write_records(stream, records)
+
+
+def cell_record(rank: int, cell: Cell, data: Dataset) -> dict[str, Any]:
+    """A cell as a list writes it; ``row`` counts from 1, as in the list of rows."""
+    return {
+        "rank": rank,
+        "row": cell.row + 1,
+        **({} if data.Y.origin is None else place_of(data.Y.origin, cell.row)),
+        **({} if data.ids is None else {"id": data.ids[cell.row]}),
+        "output": cell.output,
+        "observed": cell.observed,
+        "suggested": cell.suggested,
+        "probability": six_digits(cell.probability),
+        "score": six_digits(cell.score),
+    }
 
 
 @contextmanager

@@ -114,7 +114,7 @@ class RankedList:
             rank=rank,
             row=row + 1,
             id=None if data.ids is None else data.ids[row],
-            place={} if data.Y.origin is None else _place(data.Y.origin, row),
+            place={} if data.Y.origin is None else place_of(data.Y.origin, row),
             score=float(rows.scores[row]),
             flagged=bool(self.flagged[row]),
             reasons=tuple(
@@ -151,7 +151,8 @@ def _known(p_values: Floats | None, place: Any) -> float | None:
     return None if p_values is None or np.isnan(p_values[place]) else float(p_values[place])
 
 
-def _place(origin: Origin, row: int) -> dict[str, Any]:
+def place_of(origin: Origin, row: int) -> dict[str, Any]:
+    """Where a row stands: its file if there are several, its line if the file has lines."""
     file = origin.file_of_row[row]
     place: dict[str, Any] = {"file": origin.files[file]} if len(origin.files) > 1 else {}
     if "line" in origin.units:

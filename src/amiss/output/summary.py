@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from amiss.fitted import FittedDetector
+from amiss.scoring.estimate import ErrorEstimate
 from amiss.wording import count, first_few, in_sentence, percent
 
 BY_SIMULATION = (
@@ -24,11 +25,31 @@ def remarks(fitted: FittedDetector) -> list[str]:
     if local is not None and local.neighborhood.nearest.recall < 1:
         recall = local.neighborhood.nearest.recall
         lines.append(f"Neighbours were searched approximately; {recall:.1%} of them were found.")
+    lines += tied_outputs(fitted)
     struggling = int((~fitted.quality.converged).sum())
     if struggling:
         lines.append(
             f"The models of {count(struggling, 'output')} did not converge; amiss find --quality names them."
         )
+    return lines
+
+
+def estimate_sentence(found: ErrorEstimate) -> str:
+    """How many rows and cells are wrong, in words."""
+    return f"Estimated to be wrong: {found.rows.sentence('row')}, {found.cells.sentence('cell')}."
+
+
+def tied_outputs(fitted: FittedDetector) -> list[str]:
+    """Which outputs follow from each other, in sentences."""
+    lines = []
+    for kind, names in fitted.models.ties.named(fitted.columns.outputs):
+        said = first_few([in_sentence(name) for name in names])
+        if kind == "class":
+            lines.append(f"Nearly every row has exactly one of {said}: they are judged as one class.")
+        elif kind == "copies":
+            lines.append(f"{said} are nearly always the same: an error made in both shows in the inputs only.")
+        else:
+            lines.append(f"{said} is 1 just where every other output is 0.")
     return lines
 
 
@@ -45,6 +66,8 @@ def overview(fitted: FittedDetector) -> list[str]:
         if n_flagged
         else "No row is flagged.",
     ]
+    if fitted.error_estimate is not None:
+        lines.append(estimate_sentence(fitted.error_estimate))
     left_out = left_out_of_the_score(fitted)
     if left_out:
         lines.append(f"Left out of the score: {left_out}.")

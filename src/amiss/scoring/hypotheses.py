@@ -17,11 +17,12 @@ An error that people make where the case is hard has odds of about exp(S) - 1, w
     odds_unrelated     = share exp(a + b PMI)
     odds_blank         = share (1 - q) / q,   q = P(the right outputs are empty | x) = expit(a + b U)
 
-A line is trusted up to ``TRUSTED``: far from the rows that it was fitted to it would outbid every other hypothesis.
+A line is trusted up to ``TRUSTED``: far from the rows that it was fitted to it would outbid every other
+hypothesis.
 
-Each hypothesis says how likely each output is the wrong one; ``cells`` adds that up over hypotheses. There a value is
-compared with ``OF_BASE_RATE`` of the log-odds that the output has anyway, because people leave out what is rare more
-often than they add it.
+Each hypothesis says how likely each output is the wrong one; ``cells`` adds that up over hypotheses. There a
+value is compared with ``OF_BASE_RATE`` of the log-odds that the output has anyway, because people leave out what
+is rare more often than they add it.
 """
 
 from __future__ import annotations

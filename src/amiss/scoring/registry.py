@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 RULES: Registry[ScoringRule] = Registry(
     "rule",
     "amiss.scoring.rules",
-    {"mixture": "mixture.Mixture", "flip": "flip.Flip", "lrw": "weighted.LRW", "rw": "weighted.RW", "prod": "weighted.PROD"},
+    {
+        "mixture": "mixture.Mixture",
+        "flip": "flip.Flip",
+        "lrw": "weighted.LRW",
+        "rw": "weighted.RW",
+        "prod": "weighted.PROD",
+    },
 )
 AUTO = "auto"  # as a rule: the one that finds most flips in the table itself
 

@@ -82,9 +82,7 @@ class Scorer:
         """What each output adds to the score, by its log-odds and weights, ``(n_rows, n_outputs)``."""
         return self.judged(log_odds, Y, weights, by_inputs).contributions
 
-    def judged(
-        self, log_odds: Floats, Y: Floats, weights: Floats, by_inputs: ByInputs | None = None
-    ) -> Judged:
+    def judged(self, log_odds: Floats, Y: Floats, weights: Floats, by_inputs: ByInputs | None = None) -> Judged:
         """What each output adds to the score and, by hypotheses, what kind of error it looks like and where."""
         added = np.empty_like(log_odds)
         if self.hypotheses is None or by_inputs is None:
@@ -150,7 +148,8 @@ class Seen:
 class Judged:
     """Contributions ``(n_rows, n_outputs)`` and, by hypotheses, odds of each kind of error and of each output.
 
-    ``odds`` is ``(n_rows, n_kinds)``, ``wrong`` the probability that each output is wrong, ``(n_rows, n_outputs)``.
+    ``odds`` is ``(n_rows, n_kinds)``, ``wrong`` the probability that each output is wrong, ``(n_rows,
+    n_outputs)``.
     """
 
     contributions: Floats

@@ -1,12 +1,12 @@
 """How many errors of each kind, learned from the table itself.
 
 Nobody knows which rows are wrong. But we can make wrong rows: flip an output of each row, or give it the outputs
-of another row, and see how the models that are there judge it. A logistic regression of "made" against "found" on a
-statistic gives the log-likelihood ratio as a line (Platt's calibration). Expectation maximisation over the rows then
-gives the share of each kind, and the lines are fitted again with rows that look wrong counting less.
+of another row, and see how the models that are there judge it. A logistic regression of "made" against "found" on
+a statistic gives the log-likelihood ratio as a line (Platt's calibration). Expectation maximisation over the rows
+then gives the share of each kind, and the lines are fitted again with rows that look wrong counting less.
 
-Whether nothing was annotated needs no made rows: P(row is empty | x) = share + (1 - share) q, where q is the chance
-that the right outputs are empty, a logistic function of U.
+Whether nothing was annotated needs no made rows: P(row is empty | x) = share + (1 - share) q, where q is the
+chance that the right outputs are empty, a logistic function of U.
 """
 
 from __future__ import annotations
@@ -93,10 +93,9 @@ def _expectation_maximisation(
     right = np.ones(len(seen.is_empty))
     for step in range(STEPS):
         if step in REFITS:
-            lines = {"contradiction": _line(seen.contradiction, flipped.contradiction, right)}
+            learned = replace(learned, contradiction=_line(seen.contradiction, flipped.contradiction, right))
             if several:
-                lines["unrelated"] = _line(seen.unrelated, swapped.unrelated, right)
-            learned = replace(learned, **lines)
+                learned = replace(learned, unrelated=_line(seen.unrelated, swapped.unrelated, right))
         with np.errstate(divide="ignore"):
             odds = np.exp(np.log(learned.shares)[:, None] + learned.log_ratios(seen))
         chance = odds / (1 - sum(learned.shares[:2]) + odds.sum(axis=0))
@@ -160,7 +159,8 @@ def _blank_rows(seen: Statistics) -> tuple[Line, float]:
     if empty.mean() <= RARELY_EMPTY:
         all_of_them = float(empty.mean())
         blamed = min(
-            (minimize(lambda at: loss(all_of_them, at), start, method="Nelder-Mead") for start in starts), key=_lost
+            (minimize(lambda at: loss(all_of_them, at), start, method="Nelder-Mead") for start in starts),
+            key=_lost,
         )
         if blamed.fun - best.fun < LEAST_GAIN:
             return line(blamed.x), all_of_them

@@ -91,8 +91,8 @@ def score_training_rows(
 class TrainingLogOdds:
     """Log-odds of the rows of a fit, ``(n_rows, n_outputs)``, by each view.
 
-    ``held_out`` are by models that did not see a row, ``mixed`` an average of both kinds; those by inputs alone are
-    None for rules that do not ask them.
+    ``held_out`` are by models that did not see a row, ``mixed`` an average of both kinds; those by inputs alone
+    are None for rules that do not ask them.
     """
 
     mixed: Floats

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from amiss.encoding.scalings.base import Scaling
 
 
-
 SCALINGS: Registry[Scaling] = Registry(
     "scaling",
     "amiss.encoding.scalings",

@@ -21,8 +21,8 @@ class ScoringRule(Protocol):
     """How a row's score is made of the probabilities of its outputs.
 
     ``local`` says whether its weights come from each row's neighbourhood, unless the user wants none,
-    ``inputs_alone`` whether it weighs hypotheses (:mod:`amiss.scoring.hypotheses`) and so needs models of the inputs
-    alone.
+    ``inputs_alone`` whether it weighs hypotheses (:mod:`amiss.scoring.hypotheses`) and so needs models of the
+    inputs alone.
     ``weight_meaning`` says in a report what its weights are.
     """
 
