@@ -34,22 +34,26 @@ OF_ROWS = ("decision_scores_", "labels_", "contributions_", "probabilities_", "r
 class MCODE(BaseEstimator):  # type: ignore[misc]
     """Multivariate conditional outlier detection: finds rows whose outputs do not match their inputs.
 
-    For every output, a model of it given the inputs and the other outputs is fitted; rho is the
-    probability that this model gives to the value that was observed. A row's score is a sum over its
-    outputs of how little their rho fits. Higher is more unusual.
+    For every output, a model of it given the inputs and the other outputs is fitted, and one given the inputs
+    alone; rho is the probability that a model gives to the value that was observed. A row's score weighs by these
+    several ways in which the row can be wrong. Higher is more unusual.
 
     Parameters
     ----------
-    parents : {"others", "chain", "none"}, default="others"
-        Which other outputs an output's model sees: all, those before it in ``order``, or none.
+    parents : {"untied", "others", "chain", "none"}, default="untied"
+        Which other outputs an output's model sees: all but those of the same class (one-hot columns, of which
+        nearly every row has exactly one: they would give each other away), all (the paper's), those before it in
+        ``order``, or none.
     order : sequence of output names or numbers, default=None
         The order of the chain; None is the order of the columns.
-    rule : {"flip", "lrw", "rw", "prod", "auto"}, default="flip"
-        The scoring rule. "flip" is the evidence that outputs were flipped,
+    rule : {"mixture", "flip", "lrw", "rw", "prod", "auto"}, default="mixture"
+        The scoring rule. "mixture" is -log P(the row is right), by hypotheses of how it can be wrong: its outputs
+        contradict each other or the inputs, they belong to another row, or nothing was annotated
+        (:mod:`amiss.scoring.hypotheses`). "flip" is the evidence that outputs were flipped one by one,
         Σ log(1 + (1 - rho_i) / (d (rho_i + 1/w_i))) (:mod:`amiss.scoring.rules`). The others are the paper's
         -Σ w_i log rho_i with weights from each row's neighbourhood, from all rows, or none (the paper's
-        weights are weighting="error"). "auto" flips outputs of the table itself, sees which rule finds
-        them, and takes that one; ``rule_`` and ``choice_`` say which, and why.
+        weights are weighting="error"). "auto" makes errors of several kinds in the table itself, sees which rule
+        finds them, and takes that one; ``rule_`` and ``choice_`` say which, and why.
     weighting : {"sqrt", "error", "brier"}, default="sqrt"
         What a weight of "lrw" and "rw" is the inverse of: the square root of the mean error, the
         mean error (the paper's), or the mean squared error.
@@ -76,13 +80,15 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         Number of folds.
     base_estimator : classifier with ``predict_proba``, default=None
         Takes the place of the logistic models.
-    scaling : {"rank", "block", "none", "standard", "maxabs", "log-unit"}, default="rank"
-        How inputs are scaled (:mod:`amiss.encoding.scalings`); outputs always stay 0 and 1.
+    scaling : {"auto", "rank", "block", "none", "standard", "maxabs", "log-unit"}, default="auto"
+        How inputs are scaled (:mod:`amiss.encoding.scalings`); outputs always stay 0 and 1. "auto" is "rank" or
+        "block", whichever predicts the outputs of a sample better.
     exclude : sequence of output names or numbers, or float, default=None
         Outputs left out of the score; a float leaves out those whose skill is below it. They
         still serve as parents of the others.
     contamination : float or "auto", default=0.01
-        The share of rows to flag. "auto" is ``fdr=0.2``.
+        The share of rows to flag. "auto" flags the rows that are more likely wrong than right; with a rule other
+        than "mixture" it is ``fdr=0.2``.
     fdr : float, default=None
         A false-discovery level, instead of ``contamination``: flag as many rows as keep the share of falsely
         flagged ones at about this level. A row of the fit is flagged when it scores higher than simulated
@@ -107,6 +113,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     weights_ : (n_outputs,), or (n_rows, n_outputs) where they come from each row's neighbourhood
     p_values_ : (n_rows,) how often simulated rows score as high; only with ``fdr`` or "auto"
     output_quality_ : :class:`~amiss.OutputQuality`, how good each output's model is
+    error_estimate_ : :class:`~amiss.ErrorEstimate`, how many rows and cells are wrong; None for rules other than
+        "mixture"
     rule_ : the name of the rule that was used
     choice_ : :class:`~amiss.RuleChoice`, what rule="auto" measured; None for any other rule
     calibration_ : :class:`~amiss.Calibration`, what rows held out of the fit score; None before :meth:`calibrate`

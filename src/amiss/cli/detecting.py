@@ -63,7 +63,8 @@ _RATE = click.option(
     "--rate",
     metavar="SHARE",
     callback=_rate,
-    help=f"Share of the rows to flag; auto is --fdr {AUTO_LEVEL}.  [default: {DEFAULT_SHARE}]",
+    help="Share of the rows to flag; auto flags rows that are more likely wrong than right (with a rule "
+    f"other than mixture it is --fdr {AUTO_LEVEL}).  [default: {DEFAULT_SHARE}]",
 )
 _ALERTS = click.option(
     "--alerts", type=click.IntRange(1), metavar="N", help="Number of rows to flag, instead of --rate."
@@ -91,7 +92,13 @@ _OPTIONS = (
         help="False-discovery level: flag as many rows as keep the share of falsely flagged ones at this level, "
         "instead of --rate. The level holds only if the models' probabilities are accurate.",
     ),
-    _choice("--rule", "rule", "Scoring rule.", RULES, **{AUTO: "whichever finds most flips in this table"}),
+    _choice(
+        "--rule",
+        "rule",
+        "Scoring rule.",
+        RULES,
+        **{AUTO: "whichever finds most errors that are made in this table on purpose"},
+    ),
     _choice(
         "--weighting",
         "weighting",
@@ -117,11 +124,17 @@ _OPTIONS = (
         metavar="SHARE",
         callback=_share_or_word,
     ),
-    _choice("--scaling", "scaling", "How inputs are scaled.", SCALINGS),
+    _choice(
+        "--scaling",
+        "scaling",
+        "How inputs are scaled.",
+        SCALINGS,
+        **{AUTO: "rank or block, whichever predicts the outputs of a sample better"},
+    ),
     _setting(
         "--neighbors",
         "n_neighbors",
-        "Size of the neighbourhood for flip and lrw; with 0 all rows have the same weights.",
+        "Size of the neighbourhood for mixture, flip and lrw; with 0 all rows have the same weights.",
         type=click.IntRange(0),
         metavar="K",
     ),

@@ -31,7 +31,7 @@ def _measured(option: str, constant: str, help: str, **attributes: Any) -> Calla
     return click.option(option, cls=LazyOption, lazy_default=default, help=help, **attributes)
 
 
-@click.command(short_help="See which rule finds flips in a table, and with what precision.")
+@click.command(short_help="See which rule finds which errors in a table, and with what precision.")
 @reading_options
 @_measured(
     "--flips", "DIMENSIONALITIES", "Shares of a row's outputs to flip, separated by commas.", metavar="SHARES"
@@ -40,11 +40,14 @@ def _measured(option: str, constant: str, help: str, **attributes: Any) -> Calla
 @_measured(
     "--ratio",
     "RATIO",
-    "Share of the rows in which outputs are flipped.",
+    "Share of the rows that are made wrong.",
     type=click.FloatRange(0, 0.5, min_open=True),
     metavar="SHARE",
 )
 @_measured("--rows", "MOST_ROWS", "Draw this many rows from a larger table.", type=click.IntRange(1), metavar="N")
+@_measured(
+    "--kinds", "KINDS", "Other kinds of error to try, separated by commas; none for flips alone.", metavar="KINDS"
+)
 @click.option("--plot", metavar="PNG", help="Also draw the precisions (needs the extra plot).")
 @click.option("--json", "as_json", is_flag=True, help="Print the measurements as JSON.")
 @click.option(
@@ -52,11 +55,12 @@ def _measured(option: str, constant: str, help: str, **attributes: Any) -> Calla
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
 def evaluate(files: tuple[str, ...], **options: Any) -> None:
-    """Flip outputs of a table on purpose, and see which rule finds them.
+    """Make errors in a table on purpose, and see which rule finds them.
 
-    FILE is read as by amiss find. The table may hold errors already; nobody needs to know them. A row
-    that was not flipped counts as a false alert even if it is wrong, so the precisions tend to be too
-    low for a table in which --ratio of the rows have such flips. Each trial is a fit of the models.
+    FILE is read as by amiss find. Outputs are flipped, left out, added, exchanged, taken from another row, or
+    all set to 0. The table may hold errors already; nobody needs to know them. A row
+    that was not changed counts as a false alert even if it is wrong, so the precisions tend to be too
+    low for a table in which --ratio of the rows have such errors. Each trial is a fit of the models.
 
     \b
     amiss evaluate photos.csv --outputs 'tag_*' --id photo --plot precision.png
@@ -84,6 +88,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         ratio=options["ratio"],
         most_rows=options["rows"],
         others={"lof": partial(lof_of_fit, n_jobs=options["jobs"])},
+        kinds=_kinds(options["kinds"]),
     )
     if options["plot"] is not None:
         _draw(choice, Path(options["plot"]))
@@ -105,27 +110,44 @@ def _shares(text: str) -> list[float]:
     return shares
 
 
+def _kinds(text: str) -> list[str]:
+    from amiss.evaluation.registry import ERROR_KINDS
+
+    kinds = [] if text == "none" else [part.strip() for part in text.split(",")]
+    if not all(kind in ERROR_KINDS for kind in kinds):
+        raise click.BadParameter(f"must be some of {', '.join(ERROR_KINDS)}, or none", param_hint="--kinds")
+    return kinds
+
+
 def _text(choice: RuleChoice, n_rows: int) -> str:
     """Precision of each rule at each alert rate, and which to take."""
     from amiss.wording import count
 
     of = f" (drawn from {n_rows:,})" if choice.n_rows < n_rows else ""
     rates = "".join(f"{rate:>7.1%}" for rate in choice.rates)
-    counts = "".join(f"{flips:>7}" for flips in choice.flips)
     lines = [
-        f"{count(choice.n_rows, 'row')}{of}; {choice.n_flipped:,} of them flipped; outputs per row: "
-        f"{', '.join(map(str, choice.flips))}; {count(choice.atpar.shape[2], 'trial')} each.",
+        f"{count(choice.n_rows, 'row')}{of}; {choice.n_flipped:,} of them made wrong; "
+        f"{count(choice.atpar.shape[2], 'trial')} of each kind of error.",
         "",
-        f"{'':8}{'precision among the top':>{len(rates)}}  {'flips found among the top':>{len(rates)}}"
-        "   mean precision up to 1.0%",
-        f"{'rule':8}{rates}  {rates}   by flips per row:{counts}",
+        f"{'':8}{'precision among the top':>{len(rates)}}  {'errors found among the top':>{len(rates)}}",
+        f"{'rule':8}{rates}  {rates}",
     ]
     for number, name in enumerate(choice.rules):
         precision, found = (values[number].mean(axis=(0, 1)) for values in (choice.precision, choice.found))
-        by_flips = choice.atpar[number].mean(axis=1)
-        lines.append(f"{name:8}{_cells(precision)}  {_cells(found)}   {'':17}{_cells(by_flips)}")
-    lines.append(f"{'at most':8}{_cells(choice.ceiling)}")
+        lines.append(f"{name:8}{_cells(precision)}  {_cells(found)}")
+    lines += [f"{'at most':8}{_cells(choice.ceiling)}", "", *_by_kind(choice)]
     return "\n".join([*lines, "", *_advice(choice)])
+
+
+def _by_kind(choice: RuleChoice) -> list[str]:
+    """Mean precision of each rule for each kind of error."""
+    widths = [max(7, len(trial) + 2) for trial in choice.trials]
+    head = "".join(f"{trial:>{width}}" for trial, width in zip(choice.trials, widths, strict=True))
+    lines = ["Mean precision up to 1.0%, by kind of error", f"{'rule':8}{head}"]
+    for number, name in enumerate(choice.rules):
+        means = zip(choice.atpar[number].mean(axis=1), widths, strict=True)
+        lines.append(f"{name:8}" + "".join(f"{value:{width}.2f}" for value, width in means))
+    return lines
 
 
 def _advice(choice: RuleChoice) -> list[str]:
@@ -133,7 +155,7 @@ def _advice(choice: RuleChoice) -> list[str]:
     best = choice.best.name
     if best != value_of("amiss.settings", "DEFAULTS")()["rule"]:
         return [f"Best here: {choice.why}.", f"To use it: amiss find … --rule {best}"]
-    reason = "it found flipped rows best" if choice.leads else "no rule was clearly better"
+    reason = "it found rows made wrong best" if choice.leads else "no rule was clearly better"
     return [f"Keep the default, {best}: {reason} {choice.evidence}."]
 
 
@@ -153,12 +175,15 @@ def _as_json(choice: RuleChoice) -> str:
             "because": choice.why,
             "at_most": [round(value, 6) for value in choice.ceiling],
             "flips": list(choice.flips),
+            "kinds": list(choice.kinds),
             "rates": list(choice.rates),
             "rules": {
                 name: {
                     "precision": choice.precision[number].mean(axis=(0, 1)).round(6).tolist(),
                     "found": choice.found[number].mean(axis=(0, 1)).round(6).tolist(),
-                    "atpar_by_flips": choice.atpar[number].mean(axis=1).round(6).tolist(),
+                    "atpar_by_kind": dict(
+                        zip(choice.trials, choice.atpar[number].mean(axis=1).round(6).tolist(), strict=True)
+                    ),
                 }
                 for number, name in enumerate(choice.rules)
             },
@@ -172,8 +197,5 @@ def _draw(choice: RuleChoice, path: Path) -> None:
 
     n_rates = len(choice.rates)
     values = {name: choice.precision[number].reshape(-1, n_rates) for number, name in enumerate(choice.rules)}
-    counts = "/".join(map(str, choice.flips))
-    title = (
-        f"{choice.n_flipped} of {choice.n_rows} rows flipped, {counts} outputs each; whiskers: spread over trials"
-    )
+    title = f"{choice.n_flipped} of {choice.n_rows} rows made wrong; whiskers: spread over trials"
     save(precision_at_rates(values, choice.rates, title), path)

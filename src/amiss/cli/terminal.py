@@ -23,7 +23,7 @@ from amiss.wording import count, percent, printable, probability, six_digits
 LONGEST_ID = 24
 SMALL_SHARE = 0.05
 LEGEND = "(! flagged; p: the model's probability of this value; %: its share of the score)"
-CELL_LEGEND = "(p: the model's probability of this value; wrong: how likely it is wrong)"
+CELL_LEGEND = "(p: the model's probability of this value; score: how suspicious it is, from 0 to 1)"
 QUALITY_LEGEND = """(ones: share of 1; strength: penalty chosen; error: mean of 1 - p; brier: mean of its square;
 skill: 0 is no better than always saying the base rate, 1 is perfect; auc: 0.5 is chance; weight: in the score)"""
 
@@ -99,7 +99,7 @@ def cell_table(cells: list[Cell], data: Dataset) -> str:
     if not cells:
         return ""
     ids = [] if data.ids is None else ["id"]
-    lines = [["output", "row", *ids, "is", "suggested", "p", "wrong"]]
+    lines = [["output", "row", *ids, "is", "suggested", "p", "score"]]
     for cell in cells:
         row_id = [] if data.ids is None else [printable(data.ids[cell.row], LONGEST_ID)]
         lines.append(

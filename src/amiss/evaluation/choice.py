@@ -1,9 +1,10 @@
-"""Which rule for my data? Flip outputs of the table itself, and see which rule finds them.
+"""Which rule for my data? Make errors in the table itself, and see which rule finds them.
 
-The table may hold wrong rows already, and nobody knows which. Flipped rows are put among them, the
-models are fitted to the flipped table, as they would be to one with errors, and each rule ranks
-the rows. That is repeated for several numbers of flips per row and several seeds. A row that is found
-and was not flipped counts as a false alert, though it may be wrong too, so the precision that is
+The table may hold wrong rows already, and nobody knows which. Rows made wrong are put among them, the
+models are fitted to that table, as they would be to one with errors, and each rule ranks
+the rows. That is repeated for several numbers of flips per row, for other kinds of error
+(:mod:`amiss.evaluation.kinds`), and for several seeds. A row that is found
+and was not made wrong counts as a false alert, though it may be wrong too, so the precision that is
 measured tends to be too low for a table in which that many rows are wrong in this way.
 """
 
@@ -26,6 +27,7 @@ from amiss.encoding.identifiers import identifier_columns
 from amiss.evaluation.inject import inject
 from amiss.evaluation.metrics import atpar, tpar
 from amiss.evaluation.one_fit import OneFit
+from amiss.evaluation.registry import ERROR_KINDS
 from amiss.models.fitting import FittedModels
 from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.registry import RULES
@@ -41,7 +43,8 @@ MOST_SEEDS = 10
 ENOUGH_FLIPPED = 50  # rows in all trials together, before rules can be told apart
 MOST_ROWS = 5000
 FIRST_SEED = 7919  # apart from seeds that a person would try
-USUAL = RULES["flip"]
+KINDS = ("omission", "commission", "replacement", "swap", "blank")  # tried beside flips
+USUAL, FORMERLY_USUAL = RULES["mixture"], RULES["flip"]
 
 Ranker = Callable[[FittedModels, Neighborhood | None], Floats]
 """Another way to rank the rows of a fit: from its models and neighbourhood to scores in the user's order."""
@@ -54,12 +57,14 @@ class RuleChoice:
     Attributes
     ----------
     rules : names of the rules that were measured
-    flips : how many outputs of a row were flipped in each kind of trial
-    atpar : (n_rules, n_flips, n_seeds) mean precision up to an alert rate of 0.01
+    flips : how many outputs of a row were flipped in the first kinds of trial
+    atpar : (n_rules, n_trials, n_seeds) mean precision up to an alert rate of 0.01; flips come first, then
+    ``kinds``
     rates : alert rates
-    precision : (n_rules, n_flips, n_seeds, n_rates) precision at each of them
+    precision : (n_rules, n_trials, n_seeds, n_rates) precision at each of them
     n_flipped : how many rows were flipped in a trial
     n_rows : of how many rows
+    kinds : the other kinds of error that were tried
     """
 
     rules: tuple[str, ...]
@@ -69,17 +74,28 @@ class RuleChoice:
     precision: Floats
     n_flipped: int
     n_rows: int
+    kinds: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<RuleChoice: {self.why}>"
 
     @property
     def best(self) -> ScoringRule:
-        """The rule with the highest mean, if it is above that of "flip" by more than chance explains."""
+        """The rule with the highest mean, if it is above that of the default by more than chance explains."""
         names, trials = list(self._trials), np.array([*self._trials.values()])
         winner = int(np.argmax(trials.mean(axis=1)))
-        gap = trials[winner] - self._trials[USUAL.name]
-        return RULES[names[winner]] if gap.mean() > gap.std() / np.sqrt(max(1, gap.size - 1)) else USUAL
+        gap = trials[winner] - self._trials[self.usual.name]
+        return RULES[names[winner]] if gap.mean() > gap.std() / np.sqrt(max(1, gap.size - 1)) else self.usual
+
+    @property
+    def usual(self) -> ScoringRule:
+        """The rule that is taken if none is clearly better: the default, or the default of that time."""
+        return USUAL if USUAL.name in self.rules else FORMERLY_USUAL
+
+    @property
+    def trials(self) -> tuple[str, ...]:
+        """What was tried: how many flips, then the other kinds of error."""
+        return (*(count(each, "flip") for each in self.flips), *self.kinds)
 
     @property
     def ceiling(self) -> list[float]:
@@ -95,12 +111,12 @@ class RuleChoice:
     @property
     def why(self) -> str:
         """The choice in a sentence."""
-        reason = "it found flipped rows best" if self.leads else "no rule found flipped rows clearly better"
+        reason = "it found rows made wrong best" if self.leads else "no rule found rows made wrong clearly better"
         return f"{self.best.name}, because {reason} {self.evidence}"
 
     @property
     def leads(self) -> bool:
-        """Whether the best rule has the highest mean; "flip" may be taken without it."""
+        """Whether the best rule has the highest mean; the default may be taken without it."""
         means = self._means
         return means[self.best.name] == max(means.values()) > min(means.values())
 
@@ -139,17 +155,18 @@ def measure(
     ratio: float = RATIO,
     most_rows: int = MOST_ROWS,
     others: Mapping[str, Ranker] | None = None,
+    kinds: Sequence[str] = KINDS,
 ) -> RuleChoice:
-    """Measure every rule on flips of the table's own outputs.
+    """Measure every rule on errors made in the table's own outputs: flips, and other ``kinds``.
 
     ``settings`` are those of the detector (by default the default's). ``others`` are further ways to rank the
     rows of a fit. Of more than ``most_rows`` rows that many are drawn. Outputs that the settings exclude are not
-    flipped.
+    changed.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 4))
     >>> measure(X, X[:, :2] > 0, n_seeds=1).best.name
-    'flip'
+    'mixture'
     """
     if n_seeds < 1 or most_rows < 1:
         raise ValueError("n_seeds and most_rows must be at least 1")
@@ -160,22 +177,30 @@ def measure(
     order = np.argsort(row_fingerprints(inputs.values, outputs.values, FIRST_SEED), kind="stable")
     names = (*RULES, *others)
     flips = _distinct_flips(dimensionalities, outputs.shape[1])
-    precision = np.empty((len(names), len(flips), n_seeds, len(RATES)))
+    tried = [*(("flip", share) for share in flips.values()), *((kind, 1.0) for kind in map(_known_kind, kinds))]
+    precision = np.empty((len(names), len(tried), n_seeds, len(RATES)))
     averaged = np.empty(precision.shape[:3])
     n_rows = min(len(inputs), most_rows)
-    with progress.stages(settings.verbose)("trying rules on flips", len(flips) * n_seeds) as advance:
+    settings = replace(settings, models=replace(settings.models, inputs_alone=True))
+    n_flipped = rounded_share(ratio, n_rows)
+    with progress.stages(settings.verbose)("trying rules on errors", len(tried) * n_seeds) as advance:
         for seed in range(n_seeds):
             rng = np.random.default_rng([FIRST_SEED, seed])
             some = order[np.sort(rng.choice(len(order), n_rows, replace=False))]
             trial = _Trial(settings, inputs.take(some), outputs.take(some), others)
-            for position, share in enumerate(flips.values()):
-                found, flipped = trial.rankings(ratio, share, rng)
-                averaged[:, position, seed] = [atpar(ranked, flipped) for ranked in found]
-                precision[:, position, seed] = [
-                    [tpar(ranked, flipped, rate) for rate in RATES] for ranked in found
-                ]
+            for position, (kind, share) in enumerate(tried):
+                found, wrong = trial.rankings(ratio, kind, share, rng)
+                averaged[:, position, seed] = [atpar(ranked, wrong) for ranked in found]
+                precision[:, position, seed] = [[tpar(ranked, wrong, rate) for rate in RATES] for ranked in found]
+                if kind == "flip":
+                    n_flipped = int(wrong.sum())
                 advance()
-    return RuleChoice(names, tuple(flips), averaged, RATES, precision, int(flipped.sum()), n_rows)
+    return RuleChoice(names, tuple(flips), averaged, RATES, precision, n_flipped, n_rows, tuple(kinds))
+
+
+def _known_kind(name: str) -> str:
+    ERROR_KINDS.named(name)
+    return name
 
 
 class _Trial:
@@ -192,10 +217,14 @@ class _Trial:
             first = OneFit(settings, self.inputs, self.outputs).scored(rule=RULES["prod"])
             self.flippable = ~first.quality.excluded
 
-    def rankings(self, ratio: float, share: float, rng: np.random.Generator) -> tuple[list[Floats], Mask]:
-        """Scores of the rows by each rule of the package and by the others, from one fit; who was flipped."""
+    def rankings(
+        self, ratio: float, kind: str, share: float, rng: np.random.Generator
+    ) -> tuple[list[Floats], Mask]:
+        """Scores of the rows by each rule of the package and by the others, from one fit; who was made wrong."""
         values = np.array(self.outputs.values)
-        values[:, self.flippable], flipped = inject(values[:, self.flippable], ratio, share, rng)
+        if kind != "flip":
+            share = 1 / max(1, int(self.flippable.sum()))  # one output of a row, by kinds that can choose
+        values[:, self.flippable], flipped = inject(values[:, self.flippable], ratio, share, rng, kind=kind)
         fit = OneFit(self.settings, self.inputs, replace(self.outputs, values=values))
         found = [fit.scored(rule=rule).rows.scores for rule in RULES.values()]
         rankers = self.others.values()

@@ -24,7 +24,8 @@ class Cell:
     suggested : the value that it should have if it is wrong
     probability : of what was observed, by the model that finds it less likely (that of the inputs and the other
         outputs, or that of the inputs alone)
-    score : how likely it is wrong; the order of cells is by this. By rules that weigh no hypotheses it is what the
+    score : how suspicious it is, from 0 to 1; the order of cells is by this. By other rules than "mixture" it is
+    what the
         output adds to the row's score.
     """
 

@@ -12,7 +12,8 @@ from amiss.arrays import Floats, Mask
 from amiss.decisions.calibration import Calibration
 from amiss.decisions.decision import Decision, training_reason
 from amiss.decisions.settings import DecisionSettings
-from amiss.evaluation.choice import USUAL, RuleChoice
+from amiss.evaluation.choice import FORMERLY_USUAL, RuleChoice
+from amiss.evaluation.registry import ERROR_KINDS
 from amiss.persistence.fields import SMALLEST, Arrays, Fields, InvalidField, Packed, distinct_texts
 from amiss.persistence.scoring import rounded_up
 from amiss.scoring.error_rates import ErrorRates
@@ -89,8 +90,10 @@ def unpack_choice(fields: Fields) -> RuleChoice | None:
         return None
     atpar, precision = (np.array(found[name], dtype=np.float64) for name in ("atpar", "precision"))
     rules = distinct_texts(found["rules"])
-    shape = len(rules), len(found["flips"]), precision.shape[2], len(found["rates"])
-    if precision.shape != shape or atpar.shape != shape[:3] or USUAL.name not in rules or 0 in shape:
+    kinds = tuple(found["kinds"])
+    shape = len(rules), len(found["flips"]) + len(kinds), precision.shape[2], len(found["rates"])
+    known = FORMERLY_USUAL.name in rules and all(kind in ERROR_KINDS for kind in kinds)
+    if precision.shape != shape or atpar.shape != shape[:3] or not known or 0 in shape:
         raise InvalidField("choice")
     whole = [*found["flips"], found["n_flipped"], found["n_rows"]]
     shares = [*found["rates"], *precision.ravel(), *atpar.ravel()]
@@ -104,6 +107,7 @@ def unpack_choice(fields: Fields) -> RuleChoice | None:
         precision=precision,
         n_flipped=found["n_flipped"],
         n_rows=found["n_rows"],
+        kinds=kinds,
     )
 
 

@@ -74,8 +74,10 @@ def from_2_to_3(fields: Fields) -> Fields:
     parameters = {**DEFAULTS_OF_2, **fields.value("parameters", dict)}
     if not set(old) <= KEYS_OF_2:
         raise InvalidField("keys")
+    choice = old.get("choice")
     added = {
         "parameters": parameters,
+        "choice": None if choice is None else {**dict(choice), "kinds": []},
         "scaling": parameters["scaling"],
         "ties": {"classes": [], "copies": [], "opposites": []},
     }

@@ -23,7 +23,7 @@ RULES: Registry[ScoringRule] = Registry(
         "prod": "weighted.PROD",
     },
 )
-AUTO = "auto"  # as a rule: the one that finds most flips in the table itself
+AUTO = "auto"  # as a rule: the one that finds most errors that were made in the table on purpose
 
 WEIGHTINGS: Registry[Weighting] = Registry(
     "weighting",

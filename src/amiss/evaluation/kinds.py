@@ -1,0 +1,140 @@
+"""Kinds of error that are made on purpose, beside the paper's flips.
+
+A new kind is one class here and one line in :mod:`amiss.evaluation.registry`. Each takes outputs of 0, 1 and NaN
+and changes some rows of a copy; missing outputs stay missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from amiss.arrays import Rows
+
+Outputs = npt.NDArray[Any]
+FEWEST_CONFUSED = 8  # rows with the one output and without the other
+MOST_CONFUSED = 4  # one in so many of them is confused
+
+
+class ErrorKind(Protocol):
+    """Makes errors of one kind."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+        """A copy of Y with errors in ``n_rows`` rows, or in as many as can have them.
+
+        ``n_outputs`` is how many outputs of a row are changed, by kinds that can choose.
+        """
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Outputs flipped one by one: the paper's."""
+
+    name: str = "flip"
+    description: str = "outputs flipped, whatever they are"
+
+    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+        observed = Y == Y  # NaN is not itself
+        made = np.array(Y)
+        for row in _some(np.flatnonzero(observed.any(axis=1)), n_rows, rng):
+            columns = _some(np.flatnonzero(observed[row]), n_outputs, rng)
+            made[row, columns] = 1 - made[row, columns]
+        return made
+
+
+@dataclass(frozen=True)
+class Changed:
+    """Outputs of one value changed to the other."""
+
+    name: str
+    description: str
+    value: int
+
+    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+        made = np.array(Y)
+        for row in _some(np.flatnonzero((self.value == Y).any(axis=1)), n_rows, rng):
+            made[row, _some(np.flatnonzero(Y[row] == self.value), n_outputs, rng)] = 1 - self.value
+        return made
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """One output that was 1 becomes 0, and another one 1 in its place."""
+
+    name: str = "replacement"
+    description: str = "one label in place of another"
+
+    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+        made = np.array(Y)
+        both = (Y == 1).any(axis=1) & (Y == 0).any(axis=1)
+        for row in _some(np.flatnonzero(both), n_rows, rng):
+            made[row, rng.choice(np.flatnonzero(Y[row] == 1))] = 0
+            made[row, rng.choice(np.flatnonzero(Y[row] == 0))] = 1
+        return made
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """A fixed output is marked instead of another one, in a quarter of the rows that allow it."""
+
+    name: str = "confusion"
+    description: str = "one label taken for another one, always the same two"
+
+    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+        made, left, done = np.array(Y), n_rows, np.zeros(len(Y), dtype=bool)
+        pairs = [(a, b) for a in range(Y.shape[1]) for b in range(Y.shape[1]) if a != b]
+        for place in rng.permutation(len(pairs)):
+            taken, marked = pairs[place]
+            rows = np.flatnonzero((Y[:, taken] == 1) & (Y[:, marked] == 0) & ~done)
+            if len(rows) >= FEWEST_CONFUSED:
+                chosen = _some(rows, min(left, len(rows) // MOST_CONFUSED), rng)
+                made[chosen, taken], made[chosen, marked], done[chosen] = 0, 1, True
+                left -= len(chosen)
+            if left <= 0:
+                break
+        return made
+
+
+@dataclass(frozen=True)
+class Swap:
+    """All outputs of a row are those of another row, as in a file that was joined wrongly."""
+
+    name: str = "swap"
+    description: str = "all outputs of a row taken from another row"
+
+    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+        made = np.array(Y)
+        rows = _some(np.arange(len(Y)), max(2, n_rows), rng)
+        made[rows] = Y[np.roll(rows, 1)]
+        return made
+
+
+@dataclass(frozen=True)
+class Blank:
+    """Nothing is marked in a row."""
+
+    name: str = "blank"
+    description: str = "nothing annotated at all"
+
+    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+        made = np.array(Y)
+        rows = _some(np.flatnonzero((Y == 1).any(axis=1)), n_rows, rng)
+        made[rows] = np.where(Y[rows] == 1, 0, Y[rows])
+        return made
+
+
+OMISSION = Changed("omission", "outputs that are 1 set to 0", 1)
+COMMISSION = Changed("commission", "outputs that are 0 set to 1", 0)
+
+
+def _some(of: Rows, n: int, rng: np.random.Generator) -> Rows:
+    return np.asarray(rng.choice(of, size=min(n, len(of)), replace=False))
