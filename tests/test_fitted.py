@@ -44,7 +44,7 @@ def test_other_parameters_change_nothing_before_the_next_fit(level, tmp_path):
         np.testing.assert_array_equal(one.predict(*new), other.predict(*new))
         np.testing.assert_array_equal(one.labels_, other.labels_)
         np.testing.assert_array_equal(one.predict_confidence(*new), other.predict_confidence(*new))
-        assert one.threshold_ == other.threshold_ and one.rule_ == "flip"
+        assert one.threshold_ == other.threshold_ and one.rule_ == "mixture"
         assert str(one.explain(5)) == str(other.explain(5))
         assert str(one.explain(*new, row=2)) == str(other.explain(*new, row=2))
     np.testing.assert_array_equal(detector.calibration_.scores, untouched.calibration_.scores)

@@ -66,7 +66,7 @@ def defined(package, fits):
         (SPACES, amiss.scoring.spaces, lambda value: hasattr(value, "has_outputs")),
         (SEARCHES, amiss.scoring.searches, lambda value: hasattr(value, "prepared")),
         (COMPARISONS, amiss.decisions.comparisons, lambda value: hasattr(value, "needs_calibration")),
-        (PARENTS, amiss.models.parents, lambda value: hasattr(value, "visible")),
+        (PARENTS, amiss.models.parents, lambda value: hasattr(value, "ordered")),
         (FORMATS, amiss.readers, lambda value: isinstance(value, Format)),
     ],
     ids=lambda value: getattr(value, "parameter", ""),

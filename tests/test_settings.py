@@ -43,10 +43,13 @@ def test_an_unknown_parameter_is_refused_with_those_there_are():
 @pytest.mark.parametrize(
     ("parameter", "message"),
     [
-        ("rule", "rule must be one of 'flip', 'lrw', 'rw', 'prod', 'auto'; got 'x'"),
+        ("rule", "rule must be one of 'mixture', 'flip', 'lrw', 'rw', 'prod', 'auto'; got 'x'"),
         ("weighting", "weighting must be one of 'sqrt', 'error', 'brier'; got 'x'"),
-        ("scaling", "scaling must be one of 'rank', 'block', 'none', 'standard', 'maxabs', 'log-unit'; got 'x'"),
-        ("parents", "parents must be one of 'others', 'chain', 'none'; got 'x'"),
+        (
+            "scaling",
+            "scaling must be one of 'rank', 'block', 'none', 'standard', 'maxabs', 'log-unit', 'auto'; got 'x'",
+        ),
+        ("parents", "parents must be one of 'untied', 'others', 'chain', 'none'; got 'x'"),
         ("neighbor_space", "neighbor_space must be one of 'joint', 'inputs'; got 'x'"),
         ("neighbor_search", "neighbor_search must be one of 'auto', 'exact', 'approximate'; got 'x'"),
     ],
@@ -103,8 +106,15 @@ def test_a_level_takes_models_that_did_not_see_the_row(crossfit, level, share, n
     assert Settings.of(crossfit=crossfit, fdr=level).models.needs_folds  # they choose between strengths
 
 
-def test_auto_is_a_level():
-    assert Settings.of(contamination="auto").decision.level == 0.2
+def test_auto_is_an_even_chance_or_a_level_by_rules_without_chances():
+    decision = Settings.of(contamination="auto").decision
+    assert decision.by_chance and decision.level is None
+    assert Settings.of(contamination="auto", rule="flip").decision.level == 0.2
+    chosen = Settings.of(contamination="auto", rule="auto")
+    assert chosen.with_rule(RULES["mixture"]).decision.by_chance
+    assert chosen.with_rule(RULES["rw"]).decision.level == 0.2
+    assert chosen.with_rule(RULES["rw"]).scoring.out_of_fold_share == 1
+    assert chosen.with_rule(RULES["mixture"]).scoring.out_of_fold_share == 0.6
     assert Settings.of(contamination="auto", fdr=0.1).decision.level == 0.1
     decision = Settings.of(contamination=0.05).decision
     assert decision.level is None and decision.share == 0.05

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from amiss.monitoring.unseen import Unseen
     from amiss.output.cells import Cell
     from amiss.readers.reading import read
+    from amiss.scoring.by_inputs import ByInputs
     from amiss.scoring.error_rates import ErrorRates
     from amiss.scoring.estimate import ErrorEstimate, Interval
     from amiss.scoring.quality import OutputQuality
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MCODE",
+    "ByInputs",
     "Calibration",
     "Cell",
     "DataError",
@@ -75,6 +77,7 @@ __all__ = [
 
 _HOMES = {
     "MCODE": "amiss.detector",
+    "ByInputs": "amiss.scoring.by_inputs",
     "Calibration": "amiss.decisions.calibration",
     "Cell": "amiss.output.cells",
     "DataError": "amiss.errors",

@@ -41,19 +41,17 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     parents : {"untied", "others", "chain", "none"}, default="untied"
-        Which other outputs an output's model sees: all but those of the same class (one-hot columns, of which
-        nearly every row has exactly one: they would give each other away), all (the paper's), those before it in
-        ``order``, or none.
+        Which other outputs an output's model sees: all but those of the same class (one-hot columns give each
+        other away), all (the paper's), those before it in ``order``, or none.
     order : sequence of output names or numbers, default=None
         The order of the chain; None is the order of the columns.
     rule : {"mixture", "flip", "lrw", "rw", "prod", "auto"}, default="mixture"
         The scoring rule. "mixture" is -log P(the row is right), by hypotheses of how it can be wrong: its outputs
         contradict each other or the inputs, they belong to another row, or nothing was annotated
-        (:mod:`amiss.scoring.hypotheses`). "flip" is the evidence that outputs were flipped one by one,
-        Σ log(1 + (1 - rho_i) / (d (rho_i + 1/w_i))) (:mod:`amiss.scoring.rules`). The others are the paper's
-        -Σ w_i log rho_i with weights from each row's neighbourhood, from all rows, or none (the paper's
-        weights are weighting="error"). "auto" makes errors of several kinds in the table itself, sees which rule
-        finds them, and takes that one; ``rule_`` and ``choice_`` say which, and why.
+        (:mod:`amiss.scoring.hypotheses`). "flip" is the evidence that outputs were flipped one by one
+        (:mod:`amiss.scoring.rules`). The others are the paper's -Σ w_i log rho_i with weights from each row's
+        neighbourhood, from all rows, or none (the paper's weights are weighting="error"). "auto" makes errors of
+        several kinds in the table itself and takes the rule that finds them best; ``choice_`` says why.
     weighting : {"sqrt", "error", "brier"}, default="sqrt"
         What a weight of "lrw" and "rw" is the inverse of: the square root of the mean error, the
         mean error (the paper's), or the mean squared error.
@@ -82,7 +80,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         Takes the place of the logistic models.
     scaling : {"auto", "rank", "block", "none", "standard", "maxabs", "log-unit"}, default="auto"
         How inputs are scaled (:mod:`amiss.encoding.scalings`); outputs always stay 0 and 1. "auto" is "rank" or
-        "block", whichever predicts the outputs of a sample better.
+        "block", whichever predicts the outputs better.
     exclude : sequence of output names or numbers, or float, default=None
         Outputs left out of the score; a float leaves out those whose skill is below it. They
         still serve as parents of the others.
@@ -113,8 +111,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     weights_ : (n_outputs,), or (n_rows, n_outputs) where they come from each row's neighbourhood
     p_values_ : (n_rows,) how often simulated rows score as high; only with ``fdr`` or "auto"
     output_quality_ : :class:`~amiss.OutputQuality`, how good each output's model is
-    error_estimate_ : :class:`~amiss.ErrorEstimate`, how many rows and cells are wrong; None for rules other than
-        "mixture"
+    error_estimate_ : :class:`~amiss.ErrorEstimate`, how many rows and cells are wrong; only with "mixture"
     rule_ : the name of the rule that was used
     choice_ : :class:`~amiss.RuleChoice`, what rule="auto" measured; None for any other rule
     calibration_ : :class:`~amiss.Calibration`, what rows held out of the fit score; None before :meth:`calibrate`
@@ -140,7 +137,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     >>> why.suspects[0].output, why.suspects[0].observed, why.suspects[0].direction
     ('y1', 1, 'commission')
     >>> print(why.sentences()[1])
-    y1 is 1 where 0 is expected (the model gives a 1 a chance of under 0.1%); it accounts for 80% of the score.
+    It contradicts its other outputs or its inputs (chance that the row is wrong: 63%).
     """
 
     def __init__(
@@ -318,13 +315,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         return fitted.explainer.training_rows([checked_row(row, n_rows, "the fit had") for row in rows])
 
     def cells(self, n: int | None = None) -> list[Cell]:
-        """The ``n`` outputs of single rows that are most likely wrong, most suspicious first: what to correct.
-
-        Each has ``row`` (from 0), ``output``, ``observed``, ``suggested``, ``probability`` and ``score``. The
-        order is by how likely each is wrong, over all rows; it need not be that of ``contributions_``.
-        """
-        if n is not None and (not isinstance(n, Integral) or n < 0):
-            raise ValueError(f"n must be a whole number, at least 0, or None; got {n!r}")
+        """The ``n`` single outputs that are most suspicious, over all rows of the fit: what to correct first."""
         return list(suspicious_cells(self._fitted().training_rows, n))
 
     def write_report(

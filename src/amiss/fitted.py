@@ -62,6 +62,7 @@ class FittedDetector:
     choice : what rule="auto" measured; None for any other rule
     membership : recognises a batch that was in the fit, if the rows were not kept
     reading : how the table was read from a file, so that later files are read alike
+    error_estimate : how many rows and outputs are wrong; None for rules that weigh no hypotheses, or without rows
     """
 
     settings: Settings
@@ -77,6 +78,7 @@ class FittedDetector:
     choice: RuleChoice | None = None
     membership: MembershipFilter | None = None
     reading: dict[str, Any] = field(default_factory=dict)
+    error_estimate: ErrorEstimate | None = None
 
     def __repr__(self) -> str:
         rows, columns = count(len(self.training_scores), "row"), self.columns
@@ -89,13 +91,6 @@ class FittedDetector:
         if self.training is None:
             raise DataError(WITHOUT_ROWS)
         return self.training
-
-    @cached_property
-    def error_estimate(self) -> ErrorEstimate | None:
-        """How many rows and outputs are wrong; None for rules that weigh no hypotheses, or without the rows."""
-        if self.training is None or self.scorer.hypotheses is None:
-            return None
-        return estimate_errors(self.scorer.hypotheses, self.training)
 
     @cached_property
     def explainer(self) -> Explainer:
@@ -289,4 +284,5 @@ def fit_detector(
         decision=decide_training(scored.rows.scores, settings.decision, drawn),
         error_rates=error_rates,
         choice=choice,
+        error_estimate=estimate_errors(scored.scorer.hypotheses, scored.rows),
     )

@@ -12,7 +12,7 @@ import amiss as package
 from amiss.evaluation import measure
 from amiss.scoring.registry import RULES
 
-QUICK = ("--seeds", "1", "--flips", "0.2,0.4")
+QUICK = ("--seeds", "1", "--flips", "0.2,0.4", "--kinds", "swap,blank")
 
 
 @pytest.fixture
@@ -29,11 +29,21 @@ def test_the_table_names_every_rule_the_best_one_and_how_to_use_it(amiss, tags):
     done = amiss(*tags, *QUICK)
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[0] == "150 rows; 2 of them flipped; outputs per row: 1, 2; 1 trial each."
-    assert [line.split()[0] for line in lines[4:10]] == [*RULES, "lof", "at"]
-    ends = {len(line) for line in lines[3:9]}  # the last column is aligned with its heading
-    assert len(ends) == 1
-    assert lines[-1].startswith("Keep the default, flip: ") and "To use it" not in done.out
+    assert lines[0] == "150 rows; 2 of them made wrong; 1 trial of each kind of error."
+    assert [line.split()[0] for line in lines[4:11]] == [*RULES, "lof", "at"]
+    assert len({len(line) for line in lines[3:10]}) == 1  # the last column is aligned with its heading
+    kinds = lines[13].split("  ")
+    assert [kind.strip() for kind in kinds if kind.strip()] == ["rule", "1 flip", "2 flips", "swap", "blank"]
+    assert [line.split()[0] for line in lines[14:20]] == [*RULES, "lof"]
+    assert len({len(line) for line in lines[13:20]}) == 1
+    assert lines[-1].startswith("Keep the default, mixture: ") and "To use it" not in done.out
+
+
+def test_kinds_of_error_that_there_are_not_are_refused(amiss, tags):
+    done = amiss(*tags, "--kinds", "typo")
+    assert done.code == 2 and "must be some of flip, omission, commission, replacement" in done.err
+    alone = json.loads(amiss(*tags, "--flips", "0.2", "--seeds", "1", "--kinds", "none", "--json").out)
+    assert alone["kinds"] == [] and list(alone["rules"]["prod"]["atpar_by_kind"]) == ["1 flip"]
 
 
 def test_another_rule_than_the_default_is_said_how_to_use():
@@ -42,11 +52,11 @@ def test_another_rule_than_the_default_is_said_how_to_use():
     from amiss.cli.evaluate import _advice
     from amiss.evaluation.choice import RuleChoice
 
-    atpar = np.tile(np.array([0.2, 0.8, 0.3, 0.1])[:, None, None], (1, 2, 2))
+    atpar = np.tile(np.array([0.3, 0.2, 0.8, 0.3, 0.1])[:, None, None], (1, 2, 2))
     choice = RuleChoice(tuple(RULES), (1, 2), atpar, (0.01,), atpar[..., None], 5, 500)
     assert _advice(choice) == [
-        "Best here: lrw, because it found flipped rows best in 4 trials "
-        "(mean precision flip 0.20, lrw 0.80, rw 0.30, prod 0.10).",
+        "Best here: lrw, because it found rows made wrong best in 4 trials "
+        "(mean precision mixture 0.30, flip 0.20, lrw 0.80, rw 0.30, prod 0.10).",
         "To use it: amiss find … --rule lrw",
     ]
 
@@ -54,9 +64,11 @@ def test_another_rule_than_the_default_is_said_how_to_use():
 def test_json_has_the_measurements(amiss, tags, tmp_path):
     found = json.loads(amiss(*tags, *QUICK, "--json").out)
     data = package.read(tmp_path / "tags.csv", outputs="tag_*")
-    choice = measure(data.X, data.Y, package.Settings.of(), dimensionalities=[0.2, 0.4], n_seeds=1)
+    choice = measure(
+        data.X, data.Y, package.Settings.of(), dimensionalities=[0.2, 0.4], n_seeds=1, kinds=["swap", "blank"]
+    )
     assert found["best"] == choice.best.name and found["because"] == choice.why
-    assert (found["rows"], found["flipped"], found["trials"], found["flips"]) == (150, 2, 2, [1, 2])
+    assert (found["rows"], found["flipped"], found["trials"], found["flips"]) == (150, 2, 4, [1, 2])
     assert found["rates"] == [0.005, 0.01, 0.02, 0.04] and set(found["rules"]) == {*RULES, "lof"}
     for number, name in enumerate(choice.rules):
         expected = choice.precision[number].mean(axis=(0, 1))
@@ -65,7 +77,7 @@ def test_json_has_the_measurements(amiss, tags, tmp_path):
 
 def test_a_larger_table_is_drawn_from(amiss, tags):
     done = amiss(*tags, *QUICK, "--rows", "100", "--ratio", "0.05")
-    assert done.out.startswith("100 rows (drawn from 150); 5 of them flipped;")
+    assert done.out.startswith("100 rows (drawn from 150); 5 of them made wrong;")
 
 
 def test_the_precisions_are_drawn(amiss, tags, tmp_path):

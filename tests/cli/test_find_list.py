@@ -68,7 +68,7 @@ def test_pipes_in_and_out(amiss, records, tmp_path):
     amiss(*FIND, "-q", "-o", "found.csv")
     piped = amiss("find", "-", "--outputs", "tag_*", "--id", "name", "-o", "-", stdin=table)
     assert piped.raw == (tmp_path / "found.csv").read_bytes()
-    assert piped.err.startswith("120 rows, 5 inputs, 4 outputs: ") and piped.err.count("\n") == 2
+    assert piped.err.startswith("120 rows, 5 inputs, 4 outputs: ") and piped.err.count("\n") == 3
     quiet = amiss("find", "-", "--outputs", "tag_*", "--id", "name", "-q", "-o", "-", stdin=table)
     assert quiet.raw == piped.raw and quiet.err == ""
     as_tsv = records.to_csv(index=False, sep="\t").encode()

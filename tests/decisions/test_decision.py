@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.tables import fitted, make_table
 
-from amiss import MCODE
+from amiss import MCODE, load
 from amiss.decisions.p_values import discoveries
 from amiss.errors import DataError
 from amiss.evaluation import inject
@@ -41,14 +41,27 @@ def test_rows_of_the_fit_by_draws():
     """Wrong rows pass, the p-values are those of the draws, and a stricter level flags no more."""
     X, Y = make_table(600, n_outputs=10)
     wrong, is_wrong = inject(Y, 0.03, 0.5, random_state=0)
-    detector = MCODE(fdr=0.2).fit(X, wrong)
+    detector = MCODE(fdr=0.2, rule="flip").fit(X, wrong)
     assert is_wrong[detector.labels_ == 1].mean() > 0.8
     assert is_wrong[detector.labels_ == 1].sum() >= 0.5 * is_wrong.sum()
     assert (detector.labels_ == discoveries(detector.p_values_, 0.2)).all()
-    assert MCODE(fdr=0.02).fit(X, wrong).labels_.sum() <= detector.labels_.sum()
-    automatic = MCODE(contamination="auto").fit(X, wrong)
+    assert MCODE(fdr=0.02, rule="flip").fit(X, wrong).labels_.sum() <= detector.labels_.sum()
+    automatic = MCODE(contamination="auto", rule="flip").fit(X, wrong)
     assert (automatic.labels_ == detector.labels_).all()  # "auto" is a level of 0.2
-    assert (automatic.decision_scores_ == MCODE(crossfit=True).fit(X, wrong).decision_scores_).all()
+    assert (automatic.decision_scores_ == MCODE(crossfit=True, rule="flip").fit(X, wrong).decision_scores_).all()
+
+
+def test_auto_flags_rows_that_are_more_likely_wrong_than_right(tmp_path):
+    X, Y = make_table(600, n_outputs=10)
+    wrong, is_wrong = inject(Y, 0.05, 0.3, random_state=0)
+    detector = MCODE(contamination="auto").fit(X, wrong)
+    np.testing.assert_array_equal(detector.labels_ == 1, -np.expm1(-detector.decision_scores_) > 0.5)
+    assert detector.threshold_ == pytest.approx(np.log(2))
+    assert is_wrong[detector.labels_ == 1].mean() > 0.6 and is_wrong[detector.labels_ == 1].sum() > 0.5 * 30
+    detector.save(tmp_path / "m.amiss")
+    again = load(tmp_path / "m.amiss").calibrate(X, wrong)  # which moves no threshold that is a chance
+    np.testing.assert_array_equal(again.labels_, detector.labels_)
+    assert again.fitted_.decision.by == "chance" and again.threshold_ == detector.threshold_
 
 
 def test_draws_do_not_flag_rows_the_models_would_make():
@@ -80,7 +93,7 @@ def test_p_values_only_where_they_were_asked_for(table):
 
 
 def test_draws_need_models_that_did_not_see_the_row(table):
-    for level in ({"fdr": 0.1}, {"contamination": "auto"}):
+    for level in ({"fdr": 0.1}, {"contamination": "auto", "rule": "flip"}):
         with pytest.raises(ValueError, match="crossfit"):
             MCODE(crossfit=False, **level).fit(*table)
 

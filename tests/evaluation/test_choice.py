@@ -20,14 +20,16 @@ from amiss.scoring.registry import RULES
 def choice():
     X = np.random.default_rng(0).normal(size=(300, 6))
     Y = (X > 0).astype(float)
-    return measure(X, Y, Settings.of(n_neighbors=30), n_seeds=2, others={"lof": lof_of_fit})
+    kinds = ("omission", "swap")
+    return measure(X, Y, Settings.of(n_neighbors=30), n_seeds=2, others={"lof": lof_of_fit}, kinds=kinds)
 
 
 def test_every_rule_is_measured_in_every_round(choice):
     assert choice.rules == (*RULES, "lof")
     assert choice.flips == (1,)  # of six outputs 2.5, 5, 10 and 20 % are all one
-    assert choice.atpar.shape == (5, 1, 2)
-    assert choice.precision.shape == (5, 1, 2, 4)
+    assert choice.trials == ("1 flip", "omission", "swap")
+    assert choice.atpar.shape == (6, 3, 2)
+    assert choice.precision.shape == (6, 3, 2, 4)
     assert ((choice.atpar >= 0) & (choice.atpar <= 1)).all()
     assert choice.n_rows == 300
 
@@ -40,12 +42,12 @@ def made(**atpars):
 
 def test_the_best_has_to_be_better_than_chance_explains():
     assert made(prod=[0.9, 0.8, 0.9], rest=[0.2, 0.3, 0.1]).best.name == "prod"
-    assert made(flip=[0.9, 0.8, 0.9], rest=[0.2, 0.3, 0.1]).best.name == "flip"
+    assert made(mixture=[0.9, 0.8, 0.9], rest=[0.2, 0.3, 0.1]).best.name == "mixture"
     unsure = made(prod=[1.0, 0.0, 0.6], rest=[0.0, 1.0, 0.5])
-    assert unsure.best.name == "flip"
-    assert "no rule found flipped rows clearly better" in unsure.why
-    assert "no rule found flipped rows clearly better" in made(rest=[0.5, 0.5]).why
-    assert "it found flipped rows best" in made(rw=[0.9, 0.8, 0.9], rest=[0.2, 0.3, 0.1]).why
+    assert unsure.best.name == "mixture"
+    assert "no rule found rows made wrong clearly better" in unsure.why
+    assert "no rule found rows made wrong clearly better" in made(rest=[0.5, 0.5]).why
+    assert "it found rows made wrong best" in made(rw=[0.9, 0.8, 0.9], rest=[0.2, 0.3, 0.1]).why
 
 
 def test_the_ceiling_is_what_a_perfect_ranking_reaches(choice):
@@ -67,8 +69,8 @@ def test_conditions_are_known_to_every_rule_but_lof(choice):
 def test_the_order_of_the_rows_does_not_matter():
     X, Y = make_table(150)
     shuffled = np.random.default_rng(1).permutation(150)
-    first = measure(X, Y, Settings.of(n_neighbors=20), n_seeds=2)
-    second = measure(X[shuffled], Y[shuffled], Settings.of(n_neighbors=20), n_seeds=2)
+    first = measure(X, Y, Settings.of(n_neighbors=20), n_seeds=2, kinds=())
+    second = measure(X[shuffled], Y[shuffled], Settings.of(n_neighbors=20), n_seeds=2, kinds=())
     np.testing.assert_array_equal(first.atpar, second.atpar)
 
 
@@ -76,9 +78,9 @@ def test_excluded_outputs_are_not_flipped():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
     Y = np.column_stack([X[:, 0] > 0, rng.random((400, 2)) < 0.5]).astype(float)
-    found = measure(X, Y, Settings.of(n_neighbors=30, exclude=["y1", 2]), n_seeds=2)
+    found = measure(X, Y, Settings.of(n_neighbors=30, exclude=["y1", 2]), n_seeds=2, kinds=())
     assert found.atpar.mean() > 0.8
-    by_skill = measure(X, Y, Settings.of(n_neighbors=30, exclude=0.3), n_seeds=2)
+    by_skill = measure(X, Y, Settings.of(n_neighbors=30, exclude=0.3), n_seeds=2, kinds=())
     assert by_skill.atpar.mean() > 0.8
 
 
@@ -107,9 +109,9 @@ def test_one_row_and_one_output_have_an_answer_too():
 
 def test_flips_of_several_outputs_are_rounds_of_their_own():
     X, Y = make_table(120, n_outputs=10)
-    found = measure(X, Y, Settings.of(n_neighbors=20), dimensionalities=(0.1, 0.3), n_seeds=1)
+    found = measure(X, Y, Settings.of(n_neighbors=20), dimensionalities=(0.1, 0.3), n_seeds=1, kinds=())
     assert found.flips == (1, 3)
-    assert found.atpar.shape == (4, 2, 1)
+    assert found.atpar.shape == (5, 2, 1)
 
 
 def test_auto_takes_it_and_says_so():
@@ -149,7 +151,7 @@ def test_the_command_prints_precisions_and_draws_them(amiss, tags, tmp_path):
     assert done.code == 0, done.err
     for name in (*RULES, "lof"):
         assert f"\n{name} " in done.out
-    assert "Keep the default, flip: no rule was clearly better in 1 trial (mean precision flip " in done.out
+    assert "Keep the default, mixture: " in done.out
     assert "To use it" not in done.out
     assert (tmp_path / "precision.png").read_bytes().startswith(b"\x89PNG")
 
@@ -177,4 +179,4 @@ def test_bad_shares_are_bad_input(amiss, tags):
 def test_find_says_what_auto_chose(amiss, tags):
     done = amiss("find", tags, "--outputs", "tag_*", "--rule", "auto")
     assert done.code == 0, done.err
-    assert "because it found flipped rows best" in done.out
+    assert "Rule: " in done.out and "in 70 trials (mean precision mixture " in " ".join(done.out.split())

@@ -50,7 +50,7 @@ def test_neighbours_are_those_of_the_settings_and_found_once(shared, monkeypatch
     found = one.scored(rule=RULES["flip"])
     assert one.neighborhood is near and found.scorer.local.neighborhood is near
     assert near.neighbors.shape == (160, 10)
-    np.testing.assert_array_equal(found.rows.scores, MCODE(n_neighbors=10).fit(X, Y).decision_scores_)
+    np.testing.assert_array_equal(found.rows.scores, MCODE(n_neighbors=10, rule="flip").fit(X, Y).decision_scores_)
     assert one.scored(rule=RULES["rw"]).scorer.local is None
     without = one_fit(X, Y, n_neighbors=0)
     assert without.neighborhood is None

@@ -35,9 +35,9 @@ def test_sentences_for_a_flipped_row(table):
 
 def test_companions_that_look_wrong_only_because_of_the_first_are_told_as_such():
     tagged = tagged_digits()
-    why = MCODE().fit(tagged.data.X, tagged.data.Y).explain(476)
+    why = MCODE(rule="flip").fit(tagged.data.X, tagged.data.Y).explain(476)
     first, *others = why.suspects
-    assert first.output == tagged.falsified[476] and len(others) == 2
+    assert first.output == tagged.falsified[476] and len(others) >= 2
     assert all(other.direction and other.probability_if_first_changed > 0.5 for other in others)
     assert f"These look wrong only because {first.output} = {first.observed}: {others[0].output} = " in str(why)
     assert "Also unexpected" not in str(why)
@@ -49,7 +49,7 @@ def test_what_the_first_does_not_explain_is_unexpected_by_itself():
     Y = (X > 0).astype(float)  # two outputs that have nothing to do with one another
     clear = int(np.abs(X).min(axis=1).argmax())
     Y[clear] = 1 - Y[clear]
-    why = fitted(X, Y).explain(clear)
+    why = fitted(X, Y, rule="flip").explain(clear)
     second = why.suspects[1]
     assert second.direction is not None and second.probability_if_first_changed < 0.5
     assert f"Also unexpected: {second.output} = {second.observed}" in str(why)

@@ -27,7 +27,7 @@ def test_what_a_file_says_of_itself(tmp_path):
     said = description(tmp_path / "m.amiss")
     assert said["format"] == container.FORMAT and said["amiss"] == amiss.__version__
     assert said["inputs"] == ["age", "sex", "ward, main"] and said["outputs"] == ["a", "b", "c"]
-    assert said["rule"] == "flip" and said["calibrated"] is False and said["flagged"] == "stored"
+    assert said["rule"] == "mixture" and said["calibrated"] is False and said["flagged"] == "stored"
     assert said["parameters"]["contamination"] == 0.1 and said["threshold"] > 0
     assert not {"n_jobs", "verbose", "base_estimator"} & set(said["parameters"])
 

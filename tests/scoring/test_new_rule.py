@@ -25,6 +25,7 @@ class Errors:
     description: str = "the sum of the errors"
     weight_meaning: str = "every output counts alike"
     local: bool = False
+    inputs_alone: bool = False
 
     def global_weights(self, errors, observed, weighting):
         return np.ones(errors.shape[1])
@@ -36,7 +37,7 @@ class Errors:
         return -np.expm1(log_rho)
 """
 SAMPLES = Path(__file__).parents[1] / "persistence" / "samples"
-BEFORE, AFTER = '"prod": "weighted.PROD"}', '"prod": "weighted.PROD", "errors": "errors.Errors"}'
+BEFORE, AFTER = '"prod": "weighted.PROD",', '"prod": "weighted.PROD", "errors": "errors.Errors",'
 SCRIPT = """
 import json, sys
 import numpy as np

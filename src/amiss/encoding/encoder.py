@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from amiss.arrays import Floats, Mask, Matrix
 from amiss.data.table import Table
@@ -40,7 +41,7 @@ class Encoder:
     """How the inputs of one table become numbers: a table to a matrix, ``(n_rows, n_columns)``.
 
     The table of the fit had ``n_inputs`` columns, and the matrix has ``n_columns``:
-    :mod:`amiss.encoding.expansion` says which. The last five fields are what the scaling has learned
+    :mod:`amiss.encoding.expansion` says which. The five fields before the last are what the scaling has learned
     (:class:`amiss.encoding.column_scales.ColumnScales`), each array ``(n_columns,)``.
     """
 
@@ -57,6 +58,7 @@ class Encoder:
     centre: Floats
     scale: Floats
     ranks: Ranks
+    distribution: Ranks  # knots of every dense column, whatever the scaling: what a batch is compared with
 
     def __repr__(self) -> str:
         inputs, columns = count(len(self.names), "input"), count(self.n_columns, "column")
@@ -128,8 +130,9 @@ def fit_encoder(table: Table, scaling: Scaling, *, part: bool = False) -> Encode
     fill_values = scaling.fill_values(table.values, stored_sparse=stored_sparse)
     low, high = extremes(table.values)
     low[list(levels)] = high[list(levels)] = np.nan
+    expanded = expand(table, fill_values, indicated, stored_sparse=stored_sparse)
     scales = scaling.fit(
-        expand(table, fill_values, indicated, stored_sparse=stored_sparse),
+        expanded,
         encoded_numbers(len(table.names), levels, indicated),
         encoded_names(table.names, levels, indicated),
     )
@@ -147,7 +150,15 @@ def fit_encoder(table: Table, scaling: Scaling, *, part: bool = False) -> Encode
         centre=scales.centre,
         scale=scales.scale,
         ranks=scales.ranks,
+        distribution=_distribution(expanded, scales),
     )
+
+
+def _distribution(expanded: Matrix, scales: ColumnScales) -> Ranks:
+    """Knots of the columns that are not mostly zeros."""
+    if scales.ranks.counts.any() or sparse.issparse(expanded):
+        return scales.ranks
+    return Ranks.of(expanded, ~scales.counts)
 
 
 def _is_sparse(table: Table, n_columns: int) -> bool:

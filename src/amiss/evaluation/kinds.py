@@ -61,7 +61,7 @@ class Changed:
 
     def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
         made = np.array(Y)
-        for row in _some(np.flatnonzero((self.value == Y).any(axis=1)), n_rows, rng):
+        for row in _some(np.flatnonzero(np.equal(Y, self.value).any(axis=1)), n_rows, rng):
             made[row, _some(np.flatnonzero(Y[row] == self.value), n_outputs, rng)] = 1 - self.value
         return made
 

@@ -23,7 +23,9 @@ from amiss.arrays import Floats, Mask
 
 FEWEST_IN_CLASS = 3
 EXACTLY_ONE = 0.87  # of the rows: people choose two, or none, by mistake
-TOGETHER = 0.3  # two outputs of a class occur together in at most this share of the rows of the rarer one
+# Two outputs of a class occur together in at most this share of the rows of the rarer one, or of what chance gives.
+TOGETHER, APART = 0.15, 0.5
+MOSTLY_ALONE = 0.5  # of the rows with an output of a class, at least so many have no other of it
 SAME = 0.99  # of the rows, and of the rarer value: copies differ by errors only
 MOST_PROBABLE = 30.0  # log-odds
 
@@ -101,20 +103,45 @@ def find_ties(Y: Floats) -> Ties:
 
 def _classes(Y: Floats, ones: Floats, both: Floats) -> tuple[tuple[int, ...], ...]:
     """Groups of outputs that exclude each other and of which nearly every row has one, the commonest first."""
+    n_rows = len(Y)
     rarer = np.maximum(np.minimum(ones[:, None], ones[None, :]), 1)
-    exclude = both <= TOGETHER * rarer
-    left, found = [int(i) for i in np.argsort(-ones, kind="stable") if 0 < ones[i] < len(Y)], []
+    exclude = (both <= TOGETHER * rarer) | (both <= APART * np.outer(ones, ones) / n_rows)
+    left, found = [int(i) for i in np.argsort(-ones, kind="stable") if 0 < ones[i] < n_rows], []
+    if _is_class(Y, left):  # people who choose two of a class by mistake make its outputs exclude each other less
+        return (tuple(sorted(left)),)
     while len(left) >= FEWEST_IN_CLASS:
-        group = [left[0]]
-        for output in left[1:]:
-            if exclude[output, group].all():
-                group.append(output)
-        if len(group) >= FEWEST_IN_CLASS and (Y[:, group].sum(axis=1) == 1).mean() >= EXACTLY_ONE:
+        group = _pruned(Y, _grown(left, exclude))
+        if _is_class(Y, group):
             found.append(tuple(sorted(group)))
             left = [output for output in left if output not in group]
         else:
             left = left[1:]
     return tuple(found)
+
+
+def _is_class(Y: Floats, group: list[int]) -> bool:
+    return len(group) >= FEWEST_IN_CLASS and bool((Y[:, group].sum(axis=1) == 1).mean() >= EXACTLY_ONE)
+
+
+def _grown(outputs: list[int], exclude: Mask) -> list[int]:
+    """The first output, and whichever of the others exclude it and each other."""
+    group = outputs[:1]
+    for output in outputs[1:]:
+        if exclude[output, group].all():
+            group.append(output)
+    return group
+
+
+def _pruned(Y: Floats, group: list[int]) -> list[int]:
+    """The group without outputs that mostly come with another one of it: a rare output excludes nobody by chance."""
+    while len(group) >= FEWEST_IN_CLASS:
+        alone = Y[:, group].sum(axis=1) == 1
+        shares = (Y[:, group] * alone[:, None]).sum(axis=0) / Y[:, group].sum(axis=0)
+        worst = int(np.argmin(shares))
+        if shares[worst] >= MOSTLY_ALONE:
+            break
+        group = group[:worst] + group[worst + 1 :]
+    return group
 
 
 def _opposites(Y: Floats, ones: Floats, both: Floats) -> tuple[int, ...]:

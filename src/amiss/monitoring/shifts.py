@@ -1,8 +1,8 @@
 """Inputs whose distribution changed between the fit and a batch: another unit, a sensor that went silent.
 
 Each column's values are compared with the knots the fit remembers of it (Kolmogorov and Smirnov's distance, the
-largest difference between the shares below a value). Tables that are mostly zeros have no knots, nor has any with
-another scaling than by ranks; they are not compared.
+largest difference between the shares below a value). Tables that are mostly zeros have no knots, and are not
+compared.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Shift:
 
 def shifts(encoder: Encoder, rows: EncodedRows, n_fitted: int) -> list[Shift]:
     """The inputs whose distribution in ``rows`` differs from that in the ``n_fitted`` rows of the fit."""
-    if not encoder.ranks.counts.any():
+    if not encoder.distribution.counts.any():
         return []
     values = np.asarray(rows.expanded)
     effective = len(values) * n_fitted / (len(values) + n_fitted)
@@ -79,7 +79,7 @@ def remarks(found: list[Shift]) -> list[str]:
 
 def _distances(encoder: Encoder, values: Floats) -> Floats:
     """The largest difference of the shares below a knot, of each encoded column; 0 if it has no knots."""
-    ranks, ends = encoder.ranks, np.cumsum(encoder.ranks.counts)
+    ranks, ends = encoder.distribution, np.cumsum(encoder.distribution.counts)
     result = np.zeros(encoder.n_columns)
     for column in np.flatnonzero(ranks.counts):
         knots = slice(ends[column] - ranks.counts[column], ends[column])
@@ -109,5 +109,5 @@ def _shares_upto(middle: Floats) -> Floats | None:
 
 def _usually_missing(encoder: Encoder) -> Floats:
     """The share that was missing in the fit, of the inputs where any was: from the knots of their indicators."""
-    ends = np.cumsum(encoder.ranks.counts)[encoder.n_columns - len(encoder.indicated) :]
-    return 2 * (1 - encoder.ranks.rank[ends - 1])
+    ends = np.cumsum(encoder.distribution.counts)[encoder.n_columns - len(encoder.indicated) :]
+    return 2 * (1 - encoder.distribution.rank[ends - 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class Cell:
 
 def suspicious_cells(rows: ScoredRows, n: int | None = None) -> Iterator[Cell]:
     """The ``n`` cells that are most likely wrong, most suspicious first; ties stay in the order of the table."""
+    if n is not None and (not isinstance(n, Integral) or n < 0):
+        raise ValueError(f"n must be a whole number, at least 0, or None; got {n!r}")
     score = cell_scores(rows)
     order = ranked_cells(score, rows, n)
     least = rows.probabilities

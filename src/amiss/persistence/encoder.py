@@ -19,7 +19,7 @@ def pack_encoder(encoder: Encoder) -> Packed:
     }
     names = ("means", "low", "high", "counts", "unit", "centre", "scale")
     arrays = {f"encoding.{name}": getattr(encoder, name) for name in names}
-    return Packed(description, arrays) | _pack_ranks(encoder.ranks)
+    return Packed(description, arrays) | _pack_ranks(encoder.distribution)
 
 
 def unpack_encoder(fields: Fields, names: tuple[str, ...], scaling: Scaling) -> Encoder:
@@ -31,8 +31,8 @@ def unpack_encoder(fields: Fields, names: tuple[str, ...], scaling: Scaling) -> 
     if len(set(indicated)) < len(indicated):
         raise InvalidField("columns")
     n_columns = count_encoded(len(names), levels, indicated)
-    stored_sparse, ranks = fields.value("sparse", bool), _unpack_ranks(fields, n_columns)
-    if stored_sparse and ranks.counts.any():  # among mostly zeros nothing is ranked
+    stored_sparse, knots = fields.value("sparse", bool), _unpack_ranks(fields, n_columns)
+    if stored_sparse and knots.counts.any():  # among mostly zeros nothing is ranked
         raise InvalidField("ranks")
     return Encoder(
         names=names,
@@ -47,7 +47,8 @@ def unpack_encoder(fields: Fields, names: tuple[str, ...], scaling: Scaling) -> 
         unit=at_least(SMALLEST, fields.cells("encoding.unit", n_columns)),
         centre=fields.floats("encoding.centre", n_columns),
         scale=fields.floats("encoding.scale", n_columns),
-        ranks=ranks,
+        ranks=knots if scaling.ranked else Ranks.none(n_columns),
+        distribution=knots,
     )
 
 

@@ -40,14 +40,15 @@ class ErrorEstimate:
     cells: Interval
 
 
-def estimate_errors(hypotheses: Hypotheses, scored: ScoredRows) -> ErrorEstimate:
-    """How many rows and cells are wrong.
+def estimate_errors(hypotheses: Hypotheses | None, scored: ScoredRows) -> ErrorEstimate | None:
+    """How many rows and cells are wrong; None where no hypotheses are weighed.
 
     The estimate is the sum over rows of the chance of a blind error, as the shares have it; doubt about hard cases
     comes on top of it in the upper end of the interval. The lower end counts rows that are more likely wrong than
     right. Cells follow in proportion.
     """
-    assert scored.by_inputs is not None and scored.wrong is not None
+    if hypotheses is None or scored.by_inputs is None or scored.wrong is None:
+        return None
     seen = hypotheses.statistics(scored.log_odds, scored.Y, scored.weights, scored.by_inputs)
     with np.errstate(divide="ignore"):
         odds = np.exp(np.log(hypotheses.shares)[:, None] + hypotheses.log_ratios(seen)).sum(axis=0)

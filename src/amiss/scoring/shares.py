@@ -26,7 +26,7 @@ from amiss.scoring.hypotheses import Hypotheses, Line, Statistics, statistics
 FEWEST_ROWS = 50  # of fewer rows no share is estimated
 MOST_MADE, MOST_LOOKED_AT = 5000, 2000
 STEPS, REFITS = 60, (0, 5, 10, 20)
-LEAST_FALL, LEAST_GAIN, RARELY_EMPTY = 0.5, 4.0, 0.1
+LEAST_FALL, MOST_FALL, LEAST_GAIN, RARELY_EMPTY = 0.5, 2.0, 4.0, 0.1
 FIRST_SHARE, MOST_WRONG = 0.02, 0.6
 NEWTON_STEPS, RIDGE = 30, 1e-3
 NO_EVIDENCE = Line(-50.0, 0.0)  # no row looks as if it had been made
@@ -131,9 +131,9 @@ def _line(found: Floats, made: Floats, right: Floats) -> Line:
 def _blank_rows(seen: Statistics) -> tuple[Line, float]:
     """The log-odds that the right outputs are empty, as a falling line in U, and the share of rows left blank.
 
-    P(empty | U) = share + (1 - share) expit(a - b U), by maximum likelihood. The line has to fall, with b at
-    least ``LEAST_FALL`` (outputs that do not depend on each other have b = 1), so that emptiness which has nothing
-    to do with the inputs counts as an error. The share is 0 where it explains no more than chance does; but where
+    P(empty | U) = share + (1 - share) expit(a - b U), by maximum likelihood. The line has to fall, with b
+    between ``LEAST_FALL`` and ``MOST_FALL`` (outputs that do not depend on each other have b = 1), so that emptiness
+    which has nothing to do with the inputs counts as an error, and no row is sure to be one. The share is 0 where it explains no more than chance does; but where
     empty rows are rare, all of them count as errors unless the inputs explain them better.
     """
     some = np.unique(np.linspace(0, len(seen.is_empty) - 1, MOST_LOOKED_AT).astype(np.intp))
@@ -142,13 +142,14 @@ def _blank_rows(seen: Statistics) -> tuple[Line, float]:
         return NO_EVIDENCE, 0.0
 
     def line(parameters: Floats) -> Line:
-        return Line(float(parameters[0]), -LEAST_FALL - float(np.exp(np.minimum(parameters[1], 10.0))))
+        fall = LEAST_FALL + (MOST_FALL - LEAST_FALL) * float(expit(parameters[1]))
+        return Line(float(parameters[0]), -fall)
 
     def loss(share: float, parameters: Floats) -> float:
         chance = np.clip(share + (1 - share) * expit(line(parameters)(evidence)), 1e-12, 1 - 1e-12)
         return -float(np.where(empty, np.log(chance), np.log1p(-chance)).sum())
 
-    starts = [np.array([intercept, slope]) for intercept in (0.0, 3.0) for slope in (-2.0, 1.0)]
+    starts = [np.array([intercept, slope]) for intercept in (0.0, 3.0) for slope in (-1.0, 1.0)]
     none = min((minimize(lambda at: loss(0.0, at), start, method="Nelder-Mead") for start in starts), key=_lost)
     with_share = [np.array([share, *none.x]) for share in (-5.0, -2.5)]
     with_share += [np.array([-3.0, *start]) for start in starts[::3]]

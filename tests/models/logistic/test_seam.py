@@ -122,7 +122,7 @@ def test_a_whole_detector_on_partitions_gives_the_bits_of_one_process(monkeypatc
     new = X[:50] + 0.1 * (X[:50] != 0), Y[:50]
 
     def fitted():
-        detector = MCODE(parents=parents, fdr=0.2, n_neighbors=20, n_jobs=2).fit(X, Y)
+        detector = MCODE(parents=parents, fdr=0.2, n_neighbors=20, n_jobs=2, scaling="rank").fit(X, Y)
         models = detector.fitted_.models
         assert sparse.issparse(models.training_rows.design) == (density < 0.1)
         return [

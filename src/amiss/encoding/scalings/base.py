@@ -21,6 +21,7 @@ class Scaling(ABC):
 
     name: ClassVar[str]
     description: ClassVar[str]  # a phrase for the help of --scaling
+    ranked: ClassVar[bool] = False  # whether values of dense columns are replaced by their ranks
 
     def fill_values(self, values: Matrix, *, stored_sparse: bool) -> Floats:
         """What replaces a missing value in each column of a table, ``(n_inputs,)``: its mean.

@@ -19,6 +19,7 @@ class Rank(Block):
 
     name = "rank"
     description = "ranks within each column, scaled as by block"
+    ranked = True
 
     def fill_values(self, values: Matrix, *, stored_sparse: bool) -> Floats:
         """What replaces a missing value: a median, or a mean where nothing is ranked."""

@@ -1,0 +1,57 @@
+"""Outputs that are tied by definition are found, and one-hot classes are judged as one choice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.metrics import average_precision_score
+
+from amiss import MCODE
+from amiss.models.ties import NO_TIES, Ties, find_ties
+from amiss.output.summary import tied_outputs
+
+DIGITS = load_digits()
+
+
+def test_what_follows_from_other_outputs_is_found():
+    rng = np.random.default_rng(0)
+    free = (rng.random((400, 3)) < 0.3).astype(float)
+    one_hot = np.eye(4)[rng.integers(0, 4, 400)]
+    assert find_ties(free) == NO_TIES
+    assert find_ties(np.hstack([free, one_hot])).classes == ((3, 4, 5, 6),)
+    assert find_ties(np.hstack([free, free[:, :1]])).copies == ((0, 3),)
+    nothing = (free.sum(axis=1) == 0).astype(float)[:, None]
+    assert find_ties(np.hstack([free, nothing])).opposites == (3,)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_a_class_with_errors_in_it_is_still_one(share):
+    rng = np.random.default_rng(1)
+    Y = np.eye(5)[rng.integers(0, 5, 500)]
+    wrong = rng.random(500) < share
+    Y[wrong, rng.integers(0, 5, wrong.sum())] = 1
+    assert find_ties(Y).classes == ((0, 1, 2, 3, 4),)
+
+
+def test_probabilities_of_a_class_add_up_to_one():
+    log_odds = np.random.default_rng(0).normal(size=(20, 5))
+    normalised = Ties(classes=((0, 2, 4),)).normalised(log_odds)
+    np.testing.assert_allclose((1 / (1 + np.exp(-normalised[:, [0, 2, 4]]))).sum(axis=1), 1)
+    np.testing.assert_array_equal(normalised[:, [1, 3]], log_odds[:, [1, 3]])
+    assert np.isfinite(Ties(classes=((0, 1, 2),)).normalised(np.array([[1e5, -1e5, 0.0]]))).all()
+
+
+def test_wrong_classes_are_found_at_least_as_well_as_by_the_inputs_alone():
+    wrong = np.random.default_rng(3).choice(len(DIGITS.target), 36, replace=False)
+    classes = DIGITS.target.copy()
+    classes[wrong] = (classes[wrong] + 1 + np.arange(36) % 8) % 10
+    is_wrong = np.isin(np.arange(len(classes)), wrong)
+    Y = np.eye(10)[classes]
+    detector = MCODE().fit(DIGITS.data, Y)
+    ours = average_precision_score(is_wrong, detector.decision_scores_)
+    alone = MCODE(rule="flip", scaling="rank", parents="none").fit(DIGITS.data, Y).decision_scores_
+    assert ours >= average_precision_score(is_wrong, alone)
+    assert detector.fitted_.models.ties.classes == (tuple(range(10)),)
+    (said,) = tied_outputs(detector.fitted_)
+    assert said.startswith("Nearly every row has exactly one of ") and said.endswith("judged as one class.")

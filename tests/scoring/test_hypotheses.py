@@ -1,0 +1,171 @@
+"""The hypotheses of how a row can be wrong: their formulas, what they find, and new rows weighed alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.tables import fitted, make_table
+
+from amiss import MCODE, load
+from amiss.evaluation import inject
+from amiss.scoring.hypotheses import (
+    DOUBT,
+    DOUBT_BY_INPUTS,
+    KINDS,
+    OF_BASE_RATE,
+    OF_LOCAL_ERROR,
+    TRUSTED,
+)
+from amiss.scoring.shares import logistic_line
+
+PATTERNS = np.array(
+    [[1, 1, 0, 0, 1, 0], [0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 1, 0], [1, 0, 0, 1, 0, 1], [1, 0, 1, 0, 1, 1]],
+    dtype=float,
+)
+
+
+def tags(n_rows=500, seed=0):
+    """Six outputs that vouch for each other: each row has one of five patterns, which its inputs tell."""
+    rng = np.random.default_rng(seed)
+    pattern = rng.integers(0, len(PATTERNS), n_rows)
+    X = np.eye(len(PATTERNS))[pattern] + 0.3 * rng.normal(size=(n_rows, len(PATTERNS)))
+    return X, PATTERNS[pattern]
+
+
+def by_hand(hypotheses, log_odds, y, weights, view, view_held_out, view_weights):
+    """The score, the odds and the shares of one complete row, written from the docstring."""
+    d, base = len(y), hypotheses.base_rates
+    signs = np.where(y == 1, 1, -1)
+    rho, rho_x, held_out = (1 / (1 + np.exp(-signs * each)) for each in (log_odds, view, view_held_out))
+    S = sum(np.log(1 + (1 - rho[i]) / (d * (rho[i] + 1 / weights[i]))) for i in range(d))
+    S_x = sum(np.log(1 + (1 - rho_x[i]) / (d * (rho_x[i] + 1 / view_weights[i]))) for i in range(d))
+    usual = np.where(y == 1, base, 1 - base)
+    mutual = np.log(usual / held_out).sum()
+    emptiness = np.log1p(np.exp(view_held_out)).sum()
+
+    def odds(share, ratio, most):
+        return share * np.exp(ratio if ratio <= 0 else most * np.tanh(ratio / most) + 1e-3 * ratio)
+
+    def line(of, at):
+        return of.intercept + of.slope * at
+
+    flipped = odds(hypotheses.shares[0], line(hypotheses.contradiction, S), TRUSTED[0, 0])
+    unrelated = odds(hypotheses.shares[1], line(hypotheses.unrelated, mutual), TRUSTED[1, 0])
+    blank = 0.0 if y.any() else odds(hypotheses.shares[2], -line(hypotheses.blank, emptiness), TRUSTED[2, 0])
+    doubt, doubt_x = DOUBT * np.expm1(S), DOUBT_BY_INPUTS * np.expm1(S_x)
+    shift = OF_BASE_RATE * np.log(base / (1 - base))
+    against, against_x = np.exp(-signs * (log_odds - shift)), np.exp(-signs * (view - shift))
+    of_doubt = DOUBT / d * against / (1 + OF_LOCAL_ERROR * against / weights)
+    of_doubt += DOUBT_BY_INPUTS / d * against_x / (1 + OF_LOCAL_ERROR * against_x / view_weights)
+    one = against / (1 + against / weights) / d
+    one /= 1 + one
+    which, differs = one / (1 - np.prod(1 - one)), against_x / (1 + against_x)
+    cells = of_doubt + flipped * which + (unrelated + blank) * differs
+    kinds = np.array([flipped + doubt, doubt_x, unrelated, blank])
+    wrong = cells / (1 + flipped + unrelated + blank + of_doubt.sum())
+    return np.log1p(kinds.sum()), kinds, cells / cells.sum(), wrong
+
+
+def test_the_formulas_are_those_of_the_docstring():
+    X, Y = tags()
+    Y, _ = inject(Y, 0.05, 0.2, 0)
+    Y[7] = 0
+    detector = fitted(X, Y)
+    rows, scorer = detector.fitted_.training_rows, detector.fitted_.scorer
+    assert scorer.hypotheses.shares[0] > 0
+    view = rows.by_inputs
+    for n in (0, 7, 30, int(np.argmax(rows.scores))):
+        seen = rows.log_odds[n], rows.Y[n], rows.weights[n], view.log_odds[n], view.held_out[n], view.weights[n]
+        score, kinds, share, wrong = by_hand(scorer.hypotheses, *seen)
+        assert rows.scores[n] == pytest.approx(score, rel=1e-9)
+        np.testing.assert_allclose(rows.odds[n], kinds, rtol=1e-7, atol=1e-12)
+        np.testing.assert_allclose(rows.contributions[n], share * score, rtol=1e-7, atol=1e-12)
+        np.testing.assert_allclose(rows.wrong[n], wrong, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(rows.scores, -np.log(1 / (1 + rows.odds.sum(axis=1))), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("error", "kind"), [("swap", "unrelated"), ("blank", "blank"), ("flip", "contradiction")])
+def test_each_kind_of_error_is_found_counted_and_named(error, kind):
+    X, Y = tags(800)
+    made, wrong = inject(Y, 0.06, 0.1, 1, kind=error)
+    detector = MCODE(contamination=0.06).fit(X, made)
+    found = np.argsort(-detector.decision_scores_)[: int(wrong.sum())]
+    assert wrong[found].mean() > 0.8
+    estimate = detector.error_estimate_.rows
+    assert estimate.low <= wrong.sum() <= estimate.high
+    said = [detector.explain(int(row)).kind for row in found if wrong[row]]
+    assert np.mean([each == kind for each in said]) > 0.6
+    old = MCODE(rule="flip").fit(X, made).decision_scores_
+    n_before = wrong[np.argsort(-old)[: int(wrong.sum())]].sum()
+    assert wrong[found].sum() >= n_before - 1
+
+
+def test_missing_outputs_and_excluded_ones_say_nothing():
+    X, Y = tags()
+    Y[3, :4] = np.nan
+    detector = fitted(X, Y, exclude=[5])
+    rows = detector.fitted_.training_rows
+    assert (rows.contributions[3, :4] == 0).all() and (rows.contributions[:, 5] == 0).all()
+    assert (rows.wrong[:, 5] == 0).all() and np.isfinite(rows.scores).all()
+    assert all(cell.output != "y5" for cell in detector.cells())
+    assert len(detector.cells()) == Y.size - len(Y) - 4
+
+
+def test_a_table_saved_without_rows_weighs_the_same_hypotheses(tmp_path):
+    X, Y = tags()
+    new_X, new_Y = tags(40, seed=5)
+    new_Y[3], new_Y[4] = new_Y[20], 0
+    detector = MCODE(n_neighbors=0).fit(X, Y)
+    detector.save(tmp_path / "m.amiss", rows=False)
+    loaded = load(tmp_path / "m.amiss")
+    np.testing.assert_array_equal(loaded.decision_function(new_X, new_Y), detector.decision_function(new_X, new_Y))
+    assert loaded.explain(new_X[4:5], new_Y[4:5]).kind == detector.explain(new_X[4:5], new_Y[4:5]).kind
+    assert loaded.error_estimate_ is None
+
+
+def test_few_rows_and_a_single_output_are_no_trouble():
+    X, Y = make_table(40)
+    assert fitted(X, Y).fitted_.scorer.hypotheses.shares == (0.0, 0.0, 0.0)
+    X, Y = make_table(200)
+    single = fitted(X, Y[:, :1])
+    assert single.fitted_.scorer.hypotheses.shares[1:] == (0.0, 0.0)
+    assert np.isfinite(single.decision_scores_).all()
+
+
+def test_the_order_of_rows_changes_nothing():
+    X, Y = tags()
+    Y, _ = inject(Y, 0.05, 0.2, 0)
+    order = np.random.default_rng(0).permutation(len(Y))
+    first, second = fitted(X, Y), fitted(X[order], Y[order])
+    np.testing.assert_array_equal(first.decision_scores_[order], second.decision_scores_)
+    assert first.fitted_.scorer.hypotheses.shares == second.fitted_.scorer.hypotheses.shares
+
+
+def test_kinds_have_sentences():
+    X, Y = tags(600)
+    made, _ = inject(Y, 0.05, 0.1, 1, kind="swap")
+    detector = fitted(X, made, contamination=0.05)
+    row = int(np.argmax(detector.fitted_.training_rows.odds[:, KINDS.index("unrelated")]))
+    why = detector.explain(row)
+    assert why.kind == "unrelated" and why.chances["unrelated"] == max(why.chances.values())
+    assert "these outputs look like another row's (chance that the row is wrong: " in str(why)
+    first = why.suspects[0]
+    total = first.grounds.average + first.grounds.inputs.sum() + first.grounds.outputs.sum()
+    assert total == pytest.approx(first.grounds.log_odds, abs=1e-6)
+    assert not first.grounds.outputs.any()  # the models of the inputs alone see no output
+    assert first.grounds.log_odds == pytest.approx(
+        np.log(first.chance_of_one / (1 - first.chance_of_one)), abs=1e-6
+    )
+
+
+def test_a_line_is_scikit_learns_logistic_regression():
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(3, 5, 300)
+    y = (rng.random(300) < 1 / (1 + np.exp(-(x - 2)))).astype(float)
+    weights = rng.uniform(0.1, 2, 300)
+    line = logistic_line(x, y, weights)
+    twin = LogisticRegression(C=1e6, tol=1e-10, max_iter=1000).fit(x[:, None], y, weights)
+    assert line.slope == pytest.approx(twin.coef_[0, 0], rel=1e-3)
+    assert line.intercept == pytest.approx(twin.intercept_[0], rel=1e-3)
