@@ -119,7 +119,7 @@ def choices(command, option):
 def test_the_command_line_lets_one_choose_what_is_registered(command):
     assert choices(command, "--rule") == [*RULES, AUTO]
     assert choices(command, "--weighting") == list(WEIGHTINGS)
-    assert choices(command, "--scaling") == list(SCALINGS)
+    assert choices(command, "--scaling") == [*SCALINGS, AUTO]
     assert choices(command, "--parents") == list(PARENTS)
     assert choices(command, "--neighbor-space") == list(SPACES)
     assert choices(command, "--neighbor-search") == list(SEARCHES)

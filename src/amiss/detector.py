@@ -34,9 +34,9 @@ OF_ROWS = ("decision_scores_", "labels_", "contributions_", "probabilities_", "r
 class MCODE(BaseEstimator):  # type: ignore[misc]
     """Multivariate conditional outlier detection: finds rows whose outputs do not match their inputs.
 
-    For every output, a model of it given the inputs and the other outputs is fitted, and one given the inputs
-    alone; rho is the probability that a model gives to the value that was observed. A row's score weighs by these
-    several ways in which the row can be wrong. Higher is more unusual.
+    For every output, a model given the inputs and the other outputs is fitted, and one given the inputs alone; rho
+    is the probability of the observed value. By these a score weighs how a row can be wrong; higher is more
+    unusual.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         of them, if the extra is installed. ``neighbor_recall_`` says what it misses. Sparse rows are
         always searched exactly.
     strengths : sequence of float
-        L2 strengths to choose from by cross-validated log-loss, for each output by itself. The
-        objective is the sum over rows of the log-loss plus strength/2 times the squared length of
-        the coefficients, those of inputs counting ``parent_penalty`` times less.
+        L2 strengths to choose from by cross-validated log-loss, for each output by itself. The objective is the
+        sum of the log-loss plus strength/2 times the squared length of the coefficients, those of inputs counting
+        ``parent_penalty`` times less.
     parent_penalty : float, default=4.0
         How many times more the coefficients of other outputs are penalised than those of inputs. The
         strength is that of the outputs; inputs have strength / parent_penalty.
@@ -79,14 +79,13 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     base_estimator : classifier with ``predict_proba``, default=None
         Takes the place of the logistic models.
     scaling : {"auto", "rank", "block", "none", "standard", "maxabs", "log-unit"}, default="auto"
-        How inputs are scaled (:mod:`amiss.encoding.scalings`); outputs always stay 0 and 1. "auto" is "rank" or
-        "block", whichever predicts the outputs better.
+        How inputs are scaled (:mod:`amiss.encoding.scalings`). "auto" is "rank" or "block", by log-loss.
     exclude : sequence of output names or numbers, or float, default=None
         Outputs left out of the score; a float leaves out those whose skill is below it. They
         still serve as parents of the others.
     contamination : float or "auto", default=0.01
-        The share of rows to flag. "auto" flags the rows that are more likely wrong than right; with a rule other
-        than "mixture" it is ``fdr=0.2``.
+        The share of rows to flag. "auto" flags rows that are more likely wrong than right; with other rules than
+        "mixture" it is ``fdr=0.2``.
     fdr : float, default=None
         A false-discovery level, instead of ``contamination``: flag as many rows as keep the share of falsely
         flagged ones at about this level. A row of the fit is flagged when it scores higher than simulated
@@ -255,8 +254,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
 
         A level compares ``against`` rows held out of the fit (the default after :meth:`calibrate`) or rows
         simulated by the models (the default before it). The former needs nothing but that clean new rows are
-        like those, but finds little if as many of those are wrong; the latter trusts the models'
-        probabilities.
+        like those, but finds little if as many of those are wrong; the latter trusts the models' probabilities.
         """
         return self._fitted().score_batch(self._encoded(X, Y), BatchRequest(fdr, rate, alerts, against))
 

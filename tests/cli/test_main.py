@@ -23,7 +23,7 @@ DETECTING = {
     "--rule": [*RULES, AUTO],
     "--weighting": [*WEIGHTINGS],
     "--parents": [*PARENTS],
-    "--scaling": [*SCALINGS],
+    "--scaling": [*SCALINGS, AUTO],
     "--neighbor-space": [*SPACES],
     "--neighbor-search": [*SEARCHES],
     "--format": [*FORMATS],

@@ -138,7 +138,7 @@ def test_calibrating_twice_is_the_same():
 def test_the_threshold_then_holds_for_unseen_rows():
     X, Y = one_world(800, 3)
     new_X, new_Y = one_world(4000, 4)
-    detector = MCODE(contamination=0.05, rule="flip").fit(X, Y)
+    detector = MCODE(contamination=0.05, rule="flip", scaling="rank").fit(X, Y)
     before = detector.predict(new_X, new_Y).mean()
     after = detector.calibrate(X, Y).predict(new_X, new_Y).mean()
     assert before > 0.06  # rows of the fit score lower than others

@@ -55,7 +55,8 @@ def test_neighbours_are_those_of_the_settings_and_found_once(shared, monkeypatch
     without = one_fit(X, Y, n_neighbors=0)
     assert without.neighborhood is None
     np.testing.assert_array_equal(
-        without.scored(rule=RULES["flip"]).rows.scores, MCODE(n_neighbors=0).fit(X, Y).decision_scores_
+        without.scored(rule=RULES["flip"]).rows.scores,
+        MCODE(n_neighbors=0, rule="flip").fit(X, Y).decision_scores_,
     )
 
 

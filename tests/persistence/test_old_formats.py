@@ -112,7 +112,13 @@ def test_nothing_of_format_1_is_left_in_what_is_saved_again(tmp_path):
         detector.save(tmp_path / "m.amiss", rows=detector.fitted_.training is not None)
         fresh = sample.with_name(sample.name.replace("format-1", f"format-{FORMAT}"))
         assert set(description(tmp_path / "m.amiss")) == set(description(fresh))
-        assert set(header(tmp_path / "m.amiss")) == set(header(fresh))
+        new = (
+            "hypotheses.",
+            "inputs.",
+            "rows.by_inputs",
+            "weights.by_inputs",
+        )  # of rules that there were not then
+        assert set(header(tmp_path / "m.amiss")) == {name for name in header(fresh) if not name.startswith(new)}
 
 
 # What the step from 1 to 2 translates.

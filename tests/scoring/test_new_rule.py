@@ -97,13 +97,13 @@ def test_it_fits_explains_saves_is_measured_and_can_be_chosen_in_the_command_lin
     assert samples
     told = json.loads(python("-c", SCRIPT, *samples))
     assert told["home"].startswith(str(tmp_path))
-    assert told["rules"] == ["flip", "lrw", "rw", "prod", "errors"]
+    assert told["rules"] == ["mixture", "flip", "lrw", "rw", "prod", "errors"]
     assert "every output counts alike" in (tmp_path / "report.html").read_text()
     command = ("-c", "from amiss.cli import main; main()")
     for verb in ("find", "fit", "explain"):
-        assert "[flip|lrw|rw|prod|errors|auto]" in python(*command, verb, "--help").replace("\n", "").replace(
-            " ", ""
-        )
+        assert "[mixture|flip|lrw|rw|prod|errors|auto]" in python(*command, verb, "--help").replace(
+            "\n", ""
+        ).replace(" ", "")
     found = json.loads(python(*command, "find", "t.csv", "--outputs", "tag_*", "--rule", "errors", "--json"))
     assert found["rule"] == "errors" and found["top"]
     assert "\nerrors " in python(*command, "evaluate", "t.csv", "--outputs", "tag_*", "--seeds", "1")

@@ -31,7 +31,7 @@ def _measured(option: str, constant: str, help: str, **attributes: Any) -> Calla
     return click.option(option, cls=LazyOption, lazy_default=default, help=help, **attributes)
 
 
-@click.command(short_help="See which rule finds which errors in a table, and with what precision.")
+@click.command(short_help="See which rule finds errors in a table, and with what precision.")
 @reading_options
 @_measured(
     "--flips", "DIMENSIONALITIES", "Shares of a row's outputs to flip, separated by commas.", metavar="SHARES"

@@ -48,8 +48,15 @@ class Case:
 
     @property
     def kind(self) -> Kind | None:
-        """The kind of error that the row looks like most; None where the rule weighs no hypotheses."""
-        return None if self.odds is None else KINDS[int(np.argmax(self.odds))]
+        """The kind of error that the row looks like most; None where the rule weighs no hypotheses.
+
+        Whether some outputs do not fit the inputs or all of them belong to another row is a matter of degree: the
+        latter is said where it is likelier than that the row is right.
+        """
+        if self.odds is None:
+            return None
+        kind = KINDS[int(np.argmax(self.odds))]
+        return "unrelated" if kind == "inputs" and self.odds[KINDS.index("unrelated")] >= 1 else kind
 
     @property
     def judged_by_inputs(self) -> bool:

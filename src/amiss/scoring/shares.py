@@ -132,9 +132,10 @@ def _blank_rows(seen: Statistics) -> tuple[Line, float]:
     """The log-odds that the right outputs are empty, as a falling line in U, and the share of rows left blank.
 
     P(empty | U) = share + (1 - share) expit(a - b U), by maximum likelihood. The line has to fall, with b
-    between ``LEAST_FALL`` and ``MOST_FALL`` (outputs that do not depend on each other have b = 1), so that emptiness
-    which has nothing to do with the inputs counts as an error, and no row is sure to be one. The share is 0 where it explains no more than chance does; but where
-    empty rows are rare, all of them count as errors unless the inputs explain them better.
+    between ``LEAST_FALL`` and ``MOST_FALL`` (outputs that do not depend on each other have b = 1), so that
+    emptiness which has nothing to do with the inputs counts as an error, and no row is sure to be one. The share
+    is 0 where it explains no more than chance does; but where empty rows are rare, all of them count as errors
+    unless the inputs explain them better.
     """
     some = np.unique(np.linspace(0, len(seen.is_empty) - 1, MOST_LOOKED_AT).astype(np.intp))
     empty, evidence = seen.is_empty[some], seen.blank[some]
