@@ -23,8 +23,8 @@ from amiss.arrays import Floats, Mask
 
 FEWEST_IN_CLASS = 3
 EXACTLY_ONE = 0.87  # of the rows: people choose two, or none, by mistake
-# Two outputs of a class occur together in at most this share of the rows of the rarer one, or of what chance
-gives.TOGETHER, APART = 0.15, 0.5
+# Two outputs of a class occur together in at most this share of the rarer one's rows, or of what chance gives.
+TOGETHER, APART = 0.15, 0.5
 MOSTLY_ALONE = 0.5  # of the rows with an output of a class, at least so many have no other of it
 SAME = 0.99  # of the rows, and of the rarer value: copies differ by errors only
 MOST_PROBABLE = 30.0  # log-odds
@@ -133,7 +133,7 @@ def _grown(outputs: list[int], exclude: Mask) -> list[int]:
 
 
 def _pruned(Y: Floats, group: list[int]) -> list[int]:
-    """The group without outputs that mostly come with another one of it: a rare output excludes nobody by chance."""
+    """The group without outputs that mostly come with another one of it: a rare output is seldom met by chance."""
     while len(group) >= FEWEST_IN_CLASS:
         alone = Y[:, group].sum(axis=1) == 1
         shares = (Y[:, group] * alone[:, None]).sum(axis=0) / Y[:, group].sum(axis=0)
