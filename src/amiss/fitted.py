@@ -31,7 +31,7 @@ from amiss.monitoring.drift import drift_of
 from amiss.monitoring.membership import MembershipFilter
 from amiss.monitoring.near_copies import NearCopies
 from amiss.monitoring.shifts import shifts
-from amiss.monitoring.unseen import familiar, unseen_values
+from amiss.monitoring.unseen import familiar, first_values, unseen_values
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.estimate import ErrorEstimate, estimate_errors
 from amiss.scoring.quality import OutputQuality
@@ -156,6 +156,7 @@ class FittedDetector:
             drift=drift_of(scored, self.error_rates),
             near_copies=near_copies,
             estimated_members=self.estimated_members(rows),
+            first_values=first_values(self.models.expectations.rates, rows.Y, self.columns.outputs),
         )
 
     @cached_property

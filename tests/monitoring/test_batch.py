@@ -131,3 +131,17 @@ def test_batches_of_any_size_agree():
                 detector.decision_function(new_X[i : i + size], new_Y[i : i + size]) for i in range(0, 64, size)
             ]
             np.testing.assert_allclose(np.concatenate(parts), whole, rtol=1e-9)
+
+
+def test_an_output_that_was_always_the_same_is_a_remark_and_no_alert():
+    from amiss.output.summary import remarks
+
+    X, Y = make_table(360)
+    Y[:, 2] = 0
+    detector = fitted(X[:300], Y[:300], contamination=0.02)
+    assert "The same in every row, so nothing is known of it: y2." in remarks(detector.fitted_)
+    Y[300:, 2] = 1
+    batch = detector.score_batch(X[300:], Y[300:])
+    assert batch.findings.first_values == {"y2": 60}
+    assert any("no row of the fit had" in remark and "y2 (60 rows)" in remark for remark in batch.remarks())
+    assert (batch.contributions[:, 2] == 0).all() and batch.flagged.mean() < 0.2

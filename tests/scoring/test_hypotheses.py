@@ -37,6 +37,7 @@ def by_hand(hypotheses, log_odds, y, weights, view, view_held_out, view_weights)
     d, base = len(y), hypotheses.base_rates
     signs = np.where(y == 1, 1, -1)
     rho, rho_x, held_out = (1 / (1 + np.exp(-signs * each)) for each in (log_odds, view, view_held_out))
+    assert not hypotheses.unpredictable.any() and not hypotheses.unpredictable_by_inputs.any()
     S = sum(np.log(1 + (1 - rho[i]) / (d * (rho[i] + 1 / weights[i]))) for i in range(d))
     S_x = sum(np.log(1 + (1 - rho_x[i]) / (d * (rho_x[i] + 1 / view_weights[i]))) for i in range(d))
     usual = np.where(y == 1, base, 1 - base)
@@ -122,6 +123,22 @@ def test_a_table_saved_without_rows_weighs_the_same_hypotheses(tmp_path):
     np.testing.assert_array_equal(loaded.decision_function(new_X, new_Y), detector.decision_function(new_X, new_Y))
     assert loaded.explain(new_X[4:5], new_Y[4:5]).kind == detector.explain(new_X[4:5], new_Y[4:5]).kind
     assert loaded.error_estimate_ is None
+
+
+def test_a_rare_value_that_nobody_can_predict_is_not_suspicious():
+    X, Y = tags(900)
+    rng = np.random.default_rng(0)
+    rare = (rng.random((900, 1)) < 0.02).astype(float)  # nothing tells when it is 1
+    detector = MCODE(contamination=0.02).fit(X, np.hstack([Y, rare]))
+    top = np.argsort(-detector.decision_scores_)[:18]
+    assert rare[top].mean() < 0.5 and detector.fitted_.scorer.hypotheses.unpredictable[6] > 0.5
+    old = MCODE(rule="flip", contamination=0.02).fit(X, np.hstack([Y, rare]))
+    assert rare[np.argsort(-old.decision_scores_)[:18]].mean() > 0.8
+    row = int(np.flatnonzero(rare)[0])
+    said = detector.explain(row)
+    assert not said["y6"].predictable and said["y0"].predictable
+    if said.suspects and said.suspects[0].output == "y6":
+        assert "rare here, and not predictable from these columns" in str(said)
 
 
 def test_few_rows_and_a_single_output_are_no_trouble():

@@ -83,6 +83,7 @@ class ExplainedOutput:
     probability_if_first_changed : the probability of the observed value if the first suspect had its other
         value; None for that one, and where it is not known
     neighbors_alike, neighbors_known : of the neighbours that show this output, how many have the same value
+    predictable : whether the models say more of this output than how common it is
     grounds : why the model expects what it expects; None where that is not known, or the contribution is small
     """
 
@@ -100,6 +101,7 @@ class ExplainedOutput:
     neighbors_alike: int | None = None
     neighbors_known: int | None = None
     grounds: Grounds | None = None
+    predictable: bool = True
 
     def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "grounds"}

@@ -156,7 +156,17 @@ class Explainer:
                 neighbors_alike=None if alike is None else int(alike[i]),
                 neighbors_known=None if known is None else int(known[i]),
                 grounds=self._grounds(case, linear, i) if linear is not None and i in chosen else None,
+                predictable=self._predictable(case, i),
             )
+
+    def _predictable(self, case: Case, i: int) -> bool:
+        """Whether the models that see the row's kind of error say more of an output than its base rate does."""
+        hypotheses = self.scorer.hypotheses
+        if hypotheses is None:
+            return True
+        by_inputs = case.judged_by_inputs
+        share = hypotheses.unpredictable_by_inputs if by_inputs else hypotheses.unpredictable
+        return bool(share[i] < 0.5)
 
     def _rank(self, case: Case, score: float) -> int:
         """Its place in the ranked list, where ties stay in row order."""

@@ -154,6 +154,10 @@ class Explanation:
 
     def _why(self, output: ExplainedOutput) -> list[str]:
         """The columns that speak most for the value that was expected."""
+        if not output.predictable:
+            return [
+                f"A {output.observed} is rare here, and not predictable from these columns: no reason to doubt it."
+            ]
         if output.grounds is None or output.direction is None:
             return []
         sign = 1 if output.expected == 1 else -1

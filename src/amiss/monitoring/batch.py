@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from amiss.arrays import Floats, Mask, Rows
@@ -16,7 +16,7 @@ from amiss.monitoring.shifts import remarks as remarks_on_shifts
 from amiss.monitoring.unseen import Unseen
 from amiss.monitoring.unseen import remarks as remarks_on_unseen
 from amiss.scoring.rows import ScoredRows
-from amiss.wording import count
+from amiss.wording import count, first_few, printable
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,7 @@ class Findings:
     shifts : inputs whose distribution changed
     drift : each output's error rate against the fit
     near_copies : how many new rows differ from a row of the fit only by rounding: their scores may be too low
+    first_values : outputs that had one value in every row of the fit, and how many rows here have the other
     estimated_members : how many rows seem to have been in the fit of a model that was saved without its rows:
         their scores may be too low
     """
@@ -38,6 +39,7 @@ class Findings:
     drift: Drift
     near_copies: int
     estimated_members: int
+    first_values: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,13 +128,20 @@ class ScoredBatch:
         found = self.findings
         remarks = [self.decision.why_none] if self.decision.why_none and not self._nothing_to_judge else []
         remarks += remarks_on_unseen(list(found.unseen)) + remarks_on_shifts(list(found.shifts))
-        return [*remarks, *found.drift.remarks(), *self._remarks_on_rows()]
+        return [*remarks, *self._remarks_on_outputs(), *found.drift.remarks(), *self._remarks_on_rows()]
 
     @property
     def _nothing_to_judge(self) -> bool:
         """Whether a false-discovery level has no new row to judge, and has flagged none."""
         decision = self.decision
         return not self.rows.is_new.any() and bool(decision.why_none or decision.unjudged)
+
+    def _remarks_on_outputs(self) -> list[str]:
+        """Outputs whose value the fit had not seen."""
+        named = [f"{printable(name)} ({count(n, 'row')})" for name, n in self.findings.first_values.items()]
+        if not named:
+            return []
+        return [f"Outputs with a value that no row of the fit had, of which nothing is known: {first_few(named)}."]
 
     def _remarks_on_rows(self) -> list[str]:
         """Rows without outputs, and rows that the models have seen."""

@@ -54,6 +54,12 @@ def unseen_values(encoder: Encoder, table: Table) -> list[Unseen]:
     return sorted(found, key=lambda each: -len(each.rows))
 
 
+def first_values(rates: Floats, Y: Floats, names: tuple[str, ...]) -> dict[str, int]:
+    """Outputs that were the same in every row of a fit with these base ``rates``, and how many rows now differ."""
+    differ = ((rates == 0) & (Y == 1)) | ((rates == 1) & (Y == 0))
+    return {names[i]: int(differ[:, i].sum()) for i in np.flatnonzero(differ.any(axis=0))}
+
+
 def remarks(found: list[Unseen]) -> list[str]:
     """Sentences on the columns with most of it."""
     said = [str(each) for each in found[:MOST_NAMED]]

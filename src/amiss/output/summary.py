@@ -25,7 +25,7 @@ def remarks(fitted: FittedDetector) -> list[str]:
     if local is not None and local.neighborhood.nearest.recall < 1:
         recall = local.neighborhood.nearest.recall
         lines.append(f"Neighbours were searched approximately; {recall:.1%} of them were found.")
-    lines += tied_outputs(fitted)
+    lines += [*constant_outputs(fitted), *tied_outputs(fitted)]
     struggling = int((~fitted.quality.converged).sum())
     if struggling:
         lines.append(
@@ -37,6 +37,13 @@ def remarks(fitted: FittedDetector) -> list[str]:
 def estimate_sentence(found: ErrorEstimate) -> str:
     """How many rows and cells are wrong, in words."""
     return f"Estimated to be wrong: {found.rows.sentence('row')}, {found.cells.sentence('cell')}."
+
+
+def constant_outputs(fitted: FittedDetector) -> list[str]:
+    """The outputs that have one value in every row, in a sentence."""
+    constant = np.isin(fitted.models.expectations.rates, (0.0, 1.0))
+    named = [in_sentence(name) for name, same in zip(fitted.columns.outputs, constant, strict=True) if same]
+    return [f"The same in every row, so nothing is known of it: {first_few(named)}."] if named else []
 
 
 def tied_outputs(fitted: FittedDetector) -> list[str]:

@@ -58,6 +58,7 @@ def pack_hypotheses(hypotheses: Hypotheses | None) -> Packed:
     lines = [hypotheses.contradiction, hypotheses.unrelated, hypotheses.blank]
     arrays = {
         "hypotheses.base_rates": hypotheses.base_rates,
+        "hypotheses.unpredictable": np.stack([hypotheses.unpredictable, hypotheses.unpredictable_by_inputs]),
         "hypotheses.included": hypotheses.included,
         "hypotheses.shares": np.array(hypotheses.shares),
         "hypotheses.lines": np.array([[line.intercept, line.slope] for line in lines]),
@@ -68,12 +69,15 @@ def pack_hypotheses(hypotheses: Hypotheses | None) -> Packed:
 def unpack_hypotheses(fields: Fields, n_outputs: int) -> Hypotheses:
     base_rates = fields.floats("hypotheses.base_rates", n_outputs, largest=1.0)
     shares = at_least(0.0, fields.floats("hypotheses.shares", 3, largest=1.0))
+    unpredictable = at_least(0.0, fields.floats("hypotheses.unpredictable", 2, n_outputs, largest=1.0))
     if not ((base_rates > 0) & (base_rates < 1)).all() or shares.sum() > 1:
         raise InvalidField("hypotheses")
     lines = (Line(float(a), float(b)) for a, b in fields.floats("hypotheses.lines", 3, 2))
     contradiction, unrelated, blank = lines
     return Hypotheses(
         base_rates=base_rates,
+        unpredictable=unpredictable[0],
+        unpredictable_by_inputs=unpredictable[1],
         included=fields.mask("hypotheses.included", n_outputs),
         shares=(float(shares[0]), float(shares[1]), float(shares[2])),
         contradiction=contradiction,

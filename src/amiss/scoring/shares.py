@@ -12,6 +12,7 @@ chance that the right outputs are empty, a logistic function of U.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from scipy.special import expit
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.models.fitting import FittedModels
 from amiss.scoring.by_inputs import ByInputs
-from amiss.scoring.hypotheses import Hypotheses, Line, Statistics, statistics
+from amiss.scoring.hypotheses import Hypotheses, Line, Statistics, statistics, unpredictability
+from amiss.scoring.quality import skills
 
 FEWEST_ROWS = 50  # of fewer rows no share is estimated
 MOST_MADE, MOST_LOOKED_AT = 5000, 2000
@@ -51,14 +53,36 @@ class Found:
         return self.models.training_rows.Y
 
     @property
+    def telling(self) -> Mask:
+        """The outputs that count and vary; of one that is always the same nothing is known, unless all are."""
+        rates = self.models.expectations.rates
+        varying = self.included & (rates > 0) & (rates < 1)
+        return varying if varying.any() else self.included
+
+    @property
     def base_rates(self) -> Floats:
         """Smoothed, so that no value is impossible."""
         observed = ~np.isnan(self.Y)
         ones = np.where(observed, self.Y, 0.0).sum(axis=0)
         return np.asarray((ones + 0.5) / (observed.sum(axis=0) + 1.0))
 
+    @cached_property
+    def rates(self) -> tuple[Floats, Floats, Floats]:
+        """Base rates, and how unpredictable the outputs are by each of the views.
+
+        Those of a class are taken for predictable: where one of them stands, another one was expected.
+        """
+        observed = ~np.isnan(self.Y)
+        by_all, by_inputs = (
+            unpredictability(skills(held_out, self.Y, observed)[2])
+            for held_out in (self.held_out, self.by_inputs.held_out)
+        )
+        for group in self.models.ties.classes:
+            by_all[list(group)] = by_inputs[list(group)] = 0.0
+        return self.base_rates, by_all, by_inputs
+
     def statistics(self) -> Statistics:
-        return statistics(self.base_rates, self.included, self.log_odds, self.Y, self.weights, self.by_inputs)
+        return statistics(*self.rates, self.telling, self.log_odds, self.Y, self.weights, self.by_inputs)
 
     def of_made(self, rows: Rows, made: Floats) -> Statistics:
         """Statistics of some rows if these were their outputs, by models that did not see the rows."""
@@ -68,19 +92,19 @@ class Found:
         weights = self.weights if self.weights.ndim == 1 else self.weights[rows]
         view = self.by_inputs.take(rows)
         alone = replace(view, log_odds=view.held_out)
-        return statistics(self.base_rates, self.included, self.held_out[rows] + shift, made, weights, alone)
+        return statistics(*self.rates, self.telling, self.held_out[rows] + shift, made, weights, alone)
 
 
 def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
     """The shares of the kinds of error in a table, and lines for their likelihood ratios."""
-    nothing = Hypotheses(found.base_rates, found.included, (0.0, 0.0, 0.0), *(NO_EVIDENCE,) * 3)
+    nothing = Hypotheses(*found.rates, found.telling, (0.0, 0.0, 0.0), *(NO_EVIDENCE,) * 3)
     if len(found.Y) < FEWEST_ROWS:
         return nothing
     rng = np.random.default_rng(seed)
     some = np.unique(np.linspace(0, len(found.Y) - 1, MOST_MADE).astype(np.intp))
     seen = found.statistics()
-    flipped = found.of_made(some, _flipped(found.Y[some], found.included, rng))
-    several = found.included.sum() > 1
+    flipped = found.of_made(some, _flipped(found.Y[some], found.telling, rng))
+    several = found.telling.sum() > 1
     swapped = found.of_made(some, found.Y[rng.permutation(some)])
     blank, share = _blank_rows(seen) if several else (NO_EVIDENCE, 0.0)
     learned = replace(nothing, blank=blank, shares=(FIRST_SHARE, FIRST_SHARE * several, share))
