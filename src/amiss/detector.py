@@ -357,8 +357,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
+        tags.target_tags.required = tags.target_tags.multi_output = True
         return tags
 
     def _fitted(self) -> FittedDetector:

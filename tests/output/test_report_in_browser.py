@@ -87,7 +87,8 @@ def test_rows_are_chosen_by_mouse_and_keyboard(browser, digits):
             assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "true"
         explanation = detector.explain(int(order[0]))
         text = page.locator("#detail").inner_text()
-        assert all(sentence in text for sentence in explanation.sentences()[1:])
+        said = [sentence for sentence in explanation.sentences()[1:] if "to expect" not in sentence]
+        assert len(said) > 2 and all(sentence in text for sentence in said)  # reasons name values of inputs there
         page.keyboard.press("ArrowUp")  # nothing above the first
         assert f"row {order[0] + 1} " in page.locator("#detail h3").first.inner_text()
         page.keyboard.press("End")

@@ -13,10 +13,10 @@ from amiss.encoding.encoded_rows import EncodedRows
 from amiss.monitoring.drift import Drift
 from amiss.monitoring.shifts import Shift
 from amiss.monitoring.shifts import remarks as remarks_on_shifts
-from amiss.monitoring.unseen import Unseen
+from amiss.monitoring.unseen import Unseen, remarks_on_outputs
 from amiss.monitoring.unseen import remarks as remarks_on_unseen
 from amiss.scoring.rows import ScoredRows
-from amiss.wording import count, first_few, printable
+from amiss.wording import count
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,20 +128,18 @@ class ScoredBatch:
         found = self.findings
         remarks = [self.decision.why_none] if self.decision.why_none and not self._nothing_to_judge else []
         remarks += remarks_on_unseen(list(found.unseen)) + remarks_on_shifts(list(found.shifts))
-        return [*remarks, *self._remarks_on_outputs(), *found.drift.remarks(), *self._remarks_on_rows()]
+        return [
+            *remarks,
+            *remarks_on_outputs(found.first_values),
+            *found.drift.remarks(),
+            *self._remarks_on_rows(),
+        ]
 
     @property
     def _nothing_to_judge(self) -> bool:
         """Whether a false-discovery level has no new row to judge, and has flagged none."""
         decision = self.decision
         return not self.rows.is_new.any() and bool(decision.why_none or decision.unjudged)
-
-    def _remarks_on_outputs(self) -> list[str]:
-        """Outputs whose value the fit had not seen."""
-        named = [f"{printable(name)} ({count(n, 'row')})" for name, n in self.findings.first_values.items()]
-        if not named:
-            return []
-        return [f"Outputs with a value that no row of the fit had, of which nothing is known: {first_few(named)}."]
 
     def _remarks_on_rows(self) -> list[str]:
         """Rows without outputs, and rows that the models have seen."""

@@ -6,6 +6,7 @@ new highest value is usually not off the scale, but grams where there were kilog
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy import sparse
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.table import Table
 from amiss.encoding.encoder import Encoder
-from amiss.wording import count, printable
+from amiss.wording import count, first_few, printable
 
 MOST_NAMED = 5
 ROUNDING = 1e-3  # of what the fit's values lie apart
@@ -58,6 +59,14 @@ def first_values(rates: Floats, Y: Floats, names: tuple[str, ...]) -> dict[str, 
     """Outputs that were the same in every row of a fit with these base ``rates``, and how many rows now differ."""
     differ = ((rates == 0) & (Y == 1)) | ((rates == 1) & (Y == 0))
     return {names[i]: int(differ[:, i].sum()) for i in np.flatnonzero(differ.any(axis=0))}
+
+
+def remarks_on_outputs(found: Mapping[str, int]) -> list[str]:
+    """A sentence on outputs whose value the fit had not seen."""
+    named = [f"{printable(name)} ({count(n_rows, 'row')})" for name, n_rows in found.items()]
+    if not named:
+        return []
+    return [f"Outputs with a value that no row of the fit had, of which nothing is known: {first_few(named)}."]
 
 
 def remarks(found: list[Unseen]) -> list[str]:
