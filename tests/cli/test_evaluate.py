@@ -6,10 +6,13 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.metrics import average_precision_score
 from support.tables import make_table
 
 import amiss as package
 from amiss.evaluation import measure
+from amiss.evaluation.metrics import average_precision
+from amiss.evaluation.variants import VARIANTS
 from amiss.scoring.registry import RULES
 
 QUICK = ("--seeds", "1", "--flips", "0.2,0.4", "--kinds", "swap,blank")
@@ -73,6 +76,27 @@ def test_json_has_the_measurements(amiss, tags, tmp_path):
     for number, name in enumerate(choice.rules):
         expected = choice.precision[number].mean(axis=(0, 1))
         np.testing.assert_allclose(found["rules"][name]["precision"], expected, atol=1e-6)
+
+
+def test_settings_are_compared_on_each_kind_of_error(amiss, tags):
+    options = ("--flips", "0.2", "--seeds", "1", "--kinds", "swap", "--settings")
+    done = amiss(*tags, *options)
+    lines = done.out.splitlines()
+    first = lines.index("Average precision over rows, by kind of error")
+    assert lines[first + 1].split() == ["settings", "flip", "swap", "mean"]
+    names = [line.rsplit(maxsplit=3)[0].strip() for line in lines[first + 2 : first + 9]]
+    assert names == [*VARIANTS] and lines[-1].startswith("Best over all kinds: ")
+    found = json.loads(amiss(*tags, *options, "--json").out)["settings"]
+    assert list(found) == [*VARIANTS] and 0 < found["default"]["flip"] <= 1
+    means = {name: np.mean([*values.values()]) for name, values in found.items()}
+    assert lines[-1] == f"Best over all kinds: {max(means, key=means.get)}."
+
+
+def test_average_precision_is_scikit_learns():
+    rng = np.random.default_rng(0)
+    scores, wrong = rng.random(50), rng.random(50) < 0.2
+    assert average_precision(scores, wrong) == pytest.approx(average_precision_score(wrong, scores))
+    assert average_precision(scores, np.zeros(50, dtype=bool)) == 0
 
 
 def test_a_larger_table_is_drawn_from(amiss, tags):

@@ -23,6 +23,8 @@ def test_what_follows_from_other_outputs_is_found():
     assert find_ties(np.hstack([free, free[:, :1]])).copies == ((0, 3),)
     nothing = (free.sum(axis=1) == 0).astype(float)[:, None]
     assert find_ties(np.hstack([free, nothing])).opposites == (3,)
+    child = free[:, :1] * (rng.random((400, 1)) < 0.5)
+    assert find_ties(np.hstack([free, child])).implications == ((3, 0),)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1])

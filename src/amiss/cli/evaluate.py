@@ -16,6 +16,7 @@ from amiss.cli.reading import read_table, reading_options
 
 if TYPE_CHECKING:
     from amiss.evaluation import RuleChoice
+    from amiss.evaluation.variants import VariantComparison
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -48,6 +49,12 @@ def _measured(option: str, constant: str, help: str, **attributes: Any) -> Calla
 @_measured(
     "--kinds", "KINDS", "Other kinds of error to try, separated by commas; none for flips alone.", metavar="KINDS"
 )
+@click.option(
+    "--settings",
+    "with_settings",
+    is_flag=True,
+    help="Also compare other settings (parents, scaling, rule) on each kind of error; takes much longer.",
+)
 @click.option("--plot", metavar="PNG", help="Also draw the precisions (needs the extra plot).")
 @click.option("--json", "as_json", is_flag=True, help="Print the measurements as JSON.")
 @click.option(
@@ -67,6 +74,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """  # fmt: skip
     from amiss.evaluation import measure
     from amiss.evaluation.baselines import lof_of_fit
+    from amiss.evaluation.variants import compare_variants
     from amiss.files import check_writable
     from amiss.output.plots import require_matplotlib
     from amiss.settings import Settings
@@ -90,10 +98,17 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         others={"lof": partial(lof_of_fit, n_jobs=options["jobs"])},
         kinds=_kinds(options["kinds"]),
     )
+    compared = None
+    if options["with_settings"]:
+        how = {"n_seeds": options["seeds"], "ratio": options["ratio"], "most_rows": options["rows"]}
+        kinds = ("flip", *_kinds(options["kinds"]))
+        compared = compare_variants(data.X, data.Y, settings, kinds=kinds, **how)
     if options["plot"] is not None:
         _draw(choice, Path(options["plot"]))
     with readers_may_leave():
-        click.echo(_as_json(choice) if options["as_json"] else _text(choice, len(data)))
+        click.echo(_as_json(choice, compared) if options["as_json"] else _text(choice, len(data)))
+        if compared is not None and not options["as_json"]:
+            click.echo("\n" + "\n".join(_settings_table(compared)))
         if options["plot"] is not None and not options["as_json"]:
             click.echo(f"\nDrawn: {options['plot']}")
 
@@ -150,6 +165,18 @@ def _by_kind(choice: RuleChoice) -> list[str]:
     return lines
 
 
+def _settings_table(compared: VariantComparison) -> list[str]:
+    """Average precision of each variant of the settings for each kind of error."""
+    first = max(map(len, compared.variants)) + 2
+    widths = [max(7, len(kind) + 2) for kind in (*compared.kinds, "mean")]
+    head = "".join(f"{kind:>{width}}" for kind, width in zip((*compared.kinds, "mean"), widths, strict=True))
+    lines = ["Average precision over rows, by kind of error", f"{'settings':{first}}{head}"]
+    for name, values in zip(compared.variants, compared.average_precision, strict=True):
+        cells = zip((*values, values.mean()), widths, strict=True)
+        lines.append(f"{name:{first}}" + "".join(f"{value:{width}.2f}" for value, width in cells))
+    return [*lines, "", f"Best over all kinds: {compared.best}."]
+
+
 def _advice(choice: RuleChoice) -> list[str]:
     """Which rule to take; nothing to do if it is the default."""
     best = choice.best.name
@@ -163,7 +190,7 @@ def _cells(values: Iterable[float]) -> str:
     return "".join(f"{value:7.2f}" for value in values)
 
 
-def _as_json(choice: RuleChoice) -> str:
+def _as_json(choice: RuleChoice, compared: VariantComparison | None) -> str:
     import json
 
     return json.dumps(
@@ -187,9 +214,17 @@ def _as_json(choice: RuleChoice) -> str:
                 }
                 for number, name in enumerate(choice.rules)
             },
+            **({} if compared is None else {"settings": _settings_as_json(compared)}),
         },
         indent=2,
     )
+
+
+def _settings_as_json(compared: VariantComparison) -> dict[str, dict[str, float]]:
+    return {
+        name: dict(zip(compared.kinds, values.round(6).tolist(), strict=True))
+        for name, values in zip(compared.variants, compared.average_precision, strict=True)
+    }
 
 
 def _draw(choice: RuleChoice, path: Path) -> None:

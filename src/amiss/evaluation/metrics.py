@@ -35,3 +35,14 @@ def tpar_curve(scores: Floats, is_outlier: Mask, max_rate: float = 0.04) -> tupl
 def atpar(scores: Floats, is_outlier: Mask, max_rate: float = 0.01) -> float:
     """Mean precision among the top 1, 2, … rows up to ``max_rate`` of them: the paper's ATPAR."""
     return float(tpar_curve(scores, is_outlier, max_rate)[1].mean())
+
+
+def average_precision(scores: Floats, is_outlier: Mask) -> float:
+    """Mean of the precisions at the places of the outliers; 0 if there is none. Ties are broken by row order.
+
+    >>> average_precision(np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, False, True, False])).__round__(3)
+    0.833
+    """
+    ranked = np.asarray(is_outlier, dtype=bool)[np.argsort(-np.asarray(scores, dtype=float), kind="stable")]
+    precisions = _precisions(scores, is_outlier)[ranked]
+    return float(precisions.mean()) if len(precisions) else 0.0

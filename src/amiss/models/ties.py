@@ -9,8 +9,8 @@ with log-odds l_j of models that do not see each other,
 
     P(y_i = 1) = exp(l_i) / Σ_j exp(l_j),   log-odds_i = l_i - log Σ_{j ≠ i} exp(l_j)
 
-Copies and "none of these" stay visible to each other: where they contradict each other one of them is wrong, and
-an error made in both is left to the models of the inputs alone.
+Copies, "none of these" and categories with the one above them stay visible to each other: where they contradict
+each other one of them is wrong, and an error made in both is left to the models of the inputs alone.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ EXACTLY_ONE = 0.87  # of the rows: people choose two, or none, by mistake
 TOGETHER, APART = 0.15, 0.5
 MOSTLY_ALONE = 0.5  # of the rows with an output of a class, at least so many have no other of it
 SAME = 0.99  # of the rows, and of the rarer value: copies differ by errors only
+FEWEST_ROWS = 20  # with an output that implies another
 MOST_PROBABLE = 30.0  # log-odds
 
 
@@ -35,15 +36,17 @@ class Ties:
     """Outputs that follow from each other, by their positions.
 
     ``classes`` are groups of which nearly every row has exactly one, ``copies`` pairs that nearly always agree,
-    ``opposites`` outputs that are 1 where all others are 0 ("none of these").
+    ``opposites`` outputs that are 1 where all others are 0 ("none of these"), ``implications`` pairs of which the
+    first is 1 only where the second is (a category and the one above it).
     """
 
     classes: tuple[tuple[int, ...], ...] = ()
     copies: tuple[tuple[int, int], ...] = ()
     opposites: tuple[int, ...] = ()
+    implications: tuple[tuple[int, int], ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.classes or self.copies or self.opposites)
+        return bool(self.classes or self.copies or self.opposites or self.implications)
 
     def visible(self, n_outputs: int) -> Mask:
         """``[j, i]`` says whether the model of output i may see output j."""
@@ -75,6 +78,7 @@ class Ties:
             *(("class", tuple(names[i] for i in group)) for group in self.classes),
             *(("copies", (names[i], names[j])) for i, j in self.copies),
             *(("none of the others", (names[i],)) for i in self.opposites),
+            *(("implies", (names[i], names[j])) for i, j in self.implications),
         ]
 
 
@@ -98,7 +102,9 @@ def find_ties(Y: Floats) -> Ties:
     in_class = {output for group in classes for output in group}
     opposites = () if classes else _opposites(complete, ones, both)
     taken = in_class | set(opposites)
-    return Ties(classes, _copies(len(complete), ones, both, taken), opposites)
+    copies = _copies(len(complete), ones, both, taken)
+    taken |= {output for pair in copies for output in pair}
+    return Ties(classes, copies, opposites, _implications(len(complete), ones, both, taken))
 
 
 def _classes(Y: Floats, ones: Floats, both: Floats) -> tuple[tuple[int, ...], ...]:
@@ -160,6 +166,17 @@ def _agree(first: Floats, second: Floats) -> bool:
     n_different = np.abs(first - second).sum()
     rarer = min(first.sum(), second.sum(), len(first) - first.sum(), len(second) - second.sum())
     return bool(rarer > 0 and n_different <= (1 - SAME) * min(len(first), 10 * rarer))
+
+
+def _implications(n_rows: int, ones: Floats, both: Floats, taken: set[int]) -> tuple[tuple[int, int], ...]:
+    """Pairs of outputs of which the first comes with the second in nearly every row that has it.
+
+    One that most rows have is implied by chance, and a few rows prove nothing.
+    """
+    implied = (both >= SAME * ones[:, None]) & (ones[:, None] >= FEWEST_ROWS) & (ones[None, :] <= n_rows / 2)
+    implied &= ones[None, :] > 1.1 * ones[:, None]
+    pairs = [(int(i), int(j)) for i, j in zip(*np.nonzero(implied), strict=True)]
+    return tuple(pair for pair in pairs if not taken & set(pair))
 
 
 def _copies(n_rows: int, ones: Floats, both: Floats, taken: set[int]) -> tuple[tuple[int, int], ...]:

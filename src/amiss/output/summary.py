@@ -12,6 +12,7 @@ BY_SIMULATION = (
     "A row is flagged when it scores higher than simulated rows whose outputs follow the models. The level holds "
     "only if the models' probabilities are accurate."
 )
+MOST_TIES = 4  # named
 
 
 def remarks(fitted: FittedDetector) -> list[str]:
@@ -53,11 +54,15 @@ def tied_outputs(fitted: FittedDetector) -> list[str]:
         said = first_few([in_sentence(name) for name in names])
         if kind == "class":
             lines.append(f"Nearly every row has exactly one of {said}: they are judged as one class.")
+        elif kind == "implies":
+            lines.append(f"{in_sentence(names[0])} is 1 only where {in_sentence(names[1])} is.")
         elif kind == "copies":
             lines.append(f"{said} are nearly always the same: an error made in both shows in the inputs only.")
         else:
             lines.append(f"{said} is 1 just where every other output is 0.")
-    return lines
+    return (
+        lines if len(lines) <= MOST_TIES else [*lines[:MOST_TIES], f"And {len(lines) - MOST_TIES} more such ties."]
+    )
 
 
 def overview(fitted: FittedDetector) -> list[str]:

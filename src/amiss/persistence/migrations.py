@@ -79,7 +79,7 @@ def from_2_to_3(fields: Fields) -> Fields:
         "parameters": parameters,
         "choice": None if choice is None else {**dict(choice), "kinds": []},
         "scaling": parameters["scaling"],
-        "ties": {"classes": [], "copies": [], "opposites": []},
+        "ties": {"classes": [], "copies": [], "opposites": [], "implications": []},
     }
     return fields.migrated(old | added, {})
 
