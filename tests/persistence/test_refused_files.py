@@ -93,7 +93,7 @@ def test_a_file_rewritten_without_a_change_loads(model):
         {"indicated": [0, 0]}, {"reading": {"id": None, "drop": [1]}}, {"reading": {"id": 1, "drop": []}},
         {"reading": {"id": None, "drop": [], "categorical": []}}, {"more": 1}, {"score": "flip"},
         {"choice": 5}, {"choice": {}}, {"frame": 1}, {"calibrated": 1}, {"calibrated": None}, {"flagged": "maybe"},
-        {"flagged": True}, {"scaling": "rank"}, {"scaling": "no such"}, {"ties": []}, {"ties": {}},
+        {"flagged": True}, {"scaling": "no such"}, {"ties": []}, {"ties": {}},
         {"ties": {"classes": [[0, 0, 1]], "copies": [], "opposites": [], "implications": []}},
         {"ties": {"classes": [[0, 99, 1]], "copies": [], "opposites": [], "implications": []}},
         {"ties": {"classes": [], "copies": [[0]], "opposites": [], "implications": []}},
