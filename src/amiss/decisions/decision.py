@@ -22,7 +22,7 @@ from amiss.scoring.rows import ScoredRows
 from amiss.wording import count, percent
 
 DecidedBy = Literal["threshold", "rate", "alerts", "fdr", "chance"]
-EVEN_CHANCE = float(np.log(2.0))  # of a score that is -log P(the row is right)
+AUTO_CHANCE = 0.2  # that a row is wrong, of contamination="auto"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Decision:
     p_values : (n_rows,) how often rows that were not in the fit score as high (or simulated rows, if the
         decision compares with these); None if there are none, NaN for rows of a batch that were in the fit
     by : what the threshold was found by: that of the fit ("threshold"), "rate", "alerts", "fdr", or "chance"
-    (more likely wrong than right)
+        (the chance that a row is wrong)
     reason : the same in words
     level : the false-discovery level, or None
     why_none : why no row passes a false-discovery level, where none does; else empty
@@ -75,7 +75,7 @@ class Decision:
 def training_reason(settings: DecisionSettings) -> tuple[DecidedBy, str]:
     """How rows of the fit are flagged, and the same in words."""
     if settings.by_chance:
-        return "chance", "where a row is more likely wrong than right"
+        return "chance", f"where the chance that a row is wrong is above {percent(AUTO_CHANCE)}"
     if settings.level is None:
         return "rate", f"{percent(settings.share)} of the rows"
     return "fdr", f"at a false-discovery level of {percent(settings.level)} against rows simulated by the models"
@@ -85,7 +85,7 @@ def decide_training(scores: Floats, settings: DecisionSettings, drawn: Drawn) ->
     """Flag rows of the fit: a share of them, or as many as a false-discovery level lets pass."""
     (by, reason), level, p = training_reason(settings), settings.level, None
     if settings.by_chance:
-        threshold = EVEN_CHANCE
+        threshold = -float(np.log1p(-AUTO_CHANCE))  # a score is -log P(the row is right)
     elif level is None:
         threshold = threshold_for_share(scores, settings.share)
     else:

@@ -19,8 +19,8 @@ DEFAULT_SHARE = 0.01
 class DecisionSettings:
     """How rows of the fit are flagged: by a share, or by a false-discovery ``level``. Checked when it is made.
 
-    ``gives_chances`` says that a score is -log P(the row is right), so that "auto" can flag rows which are more
-    likely wrong than right.
+    ``gives_chances`` says that a score is -log P(the row is right), so that "auto" can flag rows by the chance
+    that they are wrong.
     """
 
     contamination: float | Literal["auto"]
@@ -42,7 +42,7 @@ class DecisionSettings:
 
     @property
     def by_chance(self) -> bool:
-        """Whether rows are flagged that are more likely wrong than right."""
+        """Whether rows are flagged by the chance that they are wrong."""
         return self.fdr is None and self.contamination == "auto" and self.gives_chances
 
     @property
