@@ -74,7 +74,13 @@ def test_that_a_value_is_rare_is_a_reason_too():
     X = rng.normal(size=(400, 2))
     rare = (rng.random(400) < 0.02).astype(float)
     other = (X[:, 1] + 0.3 * rng.normal(size=400) > 0).astype(float)
-    detector = fitted(X, pd.DataFrame({"rare": rare, "other": other}))
+    table = X, pd.DataFrame({"rare": rare, "other": other})
+    unpredictable = str(fitted(*table).explain(int(np.flatnonzero(rare)[0])))
+    assert re.search(
+        r"A 1 is rare here \(2\.\d% in the average row\), and not predictable from these", unpredictable
+    )
+    assert "to expect" not in unpredictable
+    detector = fitted(*table, rule="flip")  # which does not ask whether it can be predicted
     why = detector.explain(int(np.flatnonzero(rare)[0]))
     grounds = why["rare"].grounds
     assert why.suspects[0].output == "rare" and grounds.average < -2
@@ -94,6 +100,7 @@ def test_a_value_that_is_not_rare_is_not_called_so():
     said = [str(detector.explain(row)) for row in np.flatnonzero(some).tolist()]
     assert any("A 1 is the less likely value here (" in text for text in said)
     assert not any("A 1 is rare" in text for text in said)
+    assert any("in the average row), and not predictable from these columns." in text for text in said)
 
 
 def test_a_new_row_is_told_with_its_values():

@@ -154,13 +154,12 @@ class Explanation:
 
     def _why(self, output: ExplainedOutput) -> list[str]:
         """The columns that speak most for the value that was expected."""
-        if not output.predictable:
-            return [
-                f"A {output.observed} is rare here, and not predictable from these columns: no reason to doubt it."
-            ]
         if output.grounds is None or output.direction is None:
             return []
         sign = 1 if output.expected == 1 else -1
+        if not output.predictable:  # no column says anything, so none is a reason
+            rare = _rare(output.observed, float(expit(-sign * output.grounds.average)))
+            return [f"{rare.removesuffix('.')}, and not predictable from these columns."]
         terms = [term for term in output.grounds.largest(50) if sign * term.log_odds > 0]
         telling = [term for term in terms if abs(term.log_odds) >= TELLING * abs(terms[0].log_odds)]
         named = [self.with_value(term) for term in telling[:MOST_REASONS]]
