@@ -10,8 +10,8 @@ from amiss.scoring.hypotheses import Hypotheses
 from amiss.scoring.rows import ScoredRows
 from amiss.wording import count
 
-# The widths were chosen on tables with errors made on purpose, so that nine intervals of ten hold the truth
-# (docs/measurements/errors.md).
+# Chosen by eye on tables with errors made on purpose.
+# docs/measurements/errors.md says how often such an interval holds the truth.
 FEWER, MORE = 0.75, 1.5
 
 
