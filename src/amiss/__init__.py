@@ -31,17 +31,16 @@ if TYPE_CHECKING:
     from amiss.monitoring.unseen import Unseen
     from amiss.output.cells import Cell
     from amiss.readers.reading import read
-    from amiss.scoring.by_inputs import ByInputs
     from amiss.scoring.error_rates import ErrorRates
     from amiss.scoring.estimate import ErrorEstimate, Interval
     from amiss.scoring.quality import OutputQuality
     from amiss.scoring.rows import ScoredRows
     from amiss.scoring.rules import ScoringRule
+    from amiss.scoring.views import Views
     from amiss.settings import Settings
 
 __all__ = [
     "MCODE",
-    "ByInputs",
     "Calibration",
     "Cell",
     "DataError",
@@ -68,6 +67,7 @@ __all__ = [
     "Table",
     "Term",
     "Unseen",
+    "Views",
     "__version__",
     "evaluation",
     "load",
@@ -77,7 +77,6 @@ __all__ = [
 
 _HOMES = {
     "MCODE": "amiss.detector",
-    "ByInputs": "amiss.scoring.by_inputs",
     "Calibration": "amiss.decisions.calibration",
     "Cell": "amiss.output.cells",
     "DataError": "amiss.errors",
@@ -102,6 +101,7 @@ _HOMES = {
     "Settings": "amiss.settings",
     "Shift": "amiss.monitoring.shifts",
     "Table": "amiss.data.table",
+    "Views": "amiss.scoring.views",
     "Term": "amiss.explanations.explained_output",
     "Unseen": "amiss.monitoring.unseen",
     "load": "amiss.detector",

@@ -84,7 +84,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         Outputs left out of the score; a float leaves out those whose skill is below it. They
         still serve as parents of the others.
     contamination : float or "auto", default=0.01
-        The share of rows to flag. "auto" flags rows that are wrong with a chance of over 20 %; with rules other
+        The share of rows to flag. "auto" flags rows that are wrong with a chance of over 30 %; with rules other
         than "mixture" it is ``fdr=0.2``.
     fdr : float, default=None
         A false-discovery level, instead of ``contamination``: flag as many rows as keep the share of falsely

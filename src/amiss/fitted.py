@@ -133,8 +133,8 @@ class FittedDetector:
             order = np.argsort(rows.fingerprints, kind="stable")  # no other order matters
             weights = scored.weights_of(order)
             log_odds, Y, seed = scored.log_odds[order], scored.Y[order], self.models.seed
-            view = None if scored.by_inputs is None else scored.by_inputs.take(order)
-            return drawn_scores(self.scorer, log_odds, Y, weights, view, seed=seed, level=level)
+            views = None if scored.views is None else scored.views.take(order)
+            return drawn_scores(self.scorer, log_odds, Y, weights, views, seed=seed, level=level)
 
         return decider.decide(scored, request or BatchRequest(), drawn)
 
@@ -270,8 +270,8 @@ def fit_detector(
 
     def drawn(level: float) -> Floats:
         rows, order = models.training_rows, models.training_rows.order
-        weights, view = scored.rows.weights_of(order), scored.rows.by_inputs
-        seen = log_odds.mixed, rows.Y, weights, None if view is None else view.take(order)
+        weights, views = scored.rows.weights_of(order), scored.rows.views
+        seen = log_odds.mixed, rows.Y, weights, None if views is None else views.take(order)
         return drawn_scores(scored.scorer, *seen, seed=settings.seed, level=level)
 
     return FittedDetector(

@@ -108,6 +108,7 @@ class Settings:
                 neighbor_space=space,
                 neighbor_search=search,
                 exclude=given["exclude"],
+                penalised=given["base_estimator"] is None,
             ),
             decision=decision,
             seed=_seed(given["random_state"]) % 2**63,

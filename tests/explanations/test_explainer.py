@@ -31,7 +31,7 @@ def test_contributions_of_a_training_row_add_up_to_its_score(rule, crossfit):
             rho = detector.rho_
             if explanation.kind not in (None, "contradiction"):  # by the models that see this kind of error
                 rows = detector.fitted_.training_rows
-                rho = projection.rho(rows.by_inputs.log_odds, rows.Y)
+                rho = projection.rho(rows.views.by_inputs, rows.Y)
             assert output.probability == rho[explanation.row, i]
 
 

@@ -115,7 +115,7 @@ def test_nothing_of_format_1_is_left_in_what_is_saved_again(tmp_path):
         new = (
             "hypotheses.",
             "inputs.",
-            "rows.by_inputs",
+            "rows.views.",
             "weights.by_inputs",
         )  # of rules that there were not then
         assert set(header(tmp_path / "m.amiss")) == {name for name in header(fresh) if not name.startswith(new)}

@@ -32,14 +32,13 @@ def tags(n_rows=500, seed=0):
     return X, PATTERNS[pattern]
 
 
-def by_hand(hypotheses, log_odds, y, weights, view, view_held_out, view_weights):
+def by_hand(hypotheses, log_odds, y, weights, doubted, view, view_held_out, view_weights):
     """The score, the odds and the shares of one complete row, written from the docstring."""
     d, base = len(y), hypotheses.base_rates
     signs = np.where(y == 1, 1, -1)
-    rho, rho_x, held_out = (1 / (1 + np.exp(-signs * each)) for each in (log_odds, view, view_held_out))
+    rho, held_out = (1 / (1 + np.exp(-signs * each)) for each in (log_odds, view_held_out))
     assert not hypotheses.unpredictable.any() and not hypotheses.unpredictable_by_inputs.any()
     S = sum(np.log(1 + (1 - rho[i]) / (d * (rho[i] + 1 / weights[i]))) for i in range(d))
-    S_x = sum(np.log(1 + (1 - rho_x[i]) / (d * (rho_x[i] + 1 / view_weights[i]))) for i in range(d))
     usual = np.where(y == 1, base, 1 - base)
     mutual = np.log(usual / held_out).sum()
     emptiness = np.log1p(np.exp(view_held_out)).sum()
@@ -53,18 +52,18 @@ def by_hand(hypotheses, log_odds, y, weights, view, view_held_out, view_weights)
     flipped = odds(hypotheses.shares[0], line(hypotheses.contradiction, S), TRUSTED[0, 0])
     unrelated = odds(hypotheses.shares[1], line(hypotheses.unrelated, mutual), TRUSTED[1, 0])
     blank = 0.0 if y.any() else odds(hypotheses.shares[2], -line(hypotheses.blank, emptiness), TRUSTED[2, 0])
-    doubt, doubt_x = DOUBT * np.expm1(S), DOUBT_BY_INPUTS * np.expm1(S_x)
     shift = OF_BASE_RATE * np.log(base / (1 - base))
-    against, against_x = np.exp(-signs * (log_odds - shift)), np.exp(-signs * (view - shift))
-    of_doubt = DOUBT / d * against / (1 + OF_LOCAL_ERROR * against / weights)
-    of_doubt += DOUBT_BY_INPUTS / d * against_x / (1 + OF_LOCAL_ERROR * against_x / view_weights)
-    one = against / (1 + against / weights) / d
+    against, against_x, against_flips = (np.exp(-signs * (each - shift)) for each in (doubted, view, log_odds))
+    c = DOUBT / d * against / (1 + OF_LOCAL_ERROR * against / weights)
+    c_x = DOUBT_BY_INPUTS / d * against_x / (1 + OF_LOCAL_ERROR * against_x / view_weights)
+    doubt, doubt_x = (hypotheses.doubt * (np.prod(1 + each) - 1) for each in (c, c_x))
+    one = against_flips / (1 + against_flips / weights) / d
     one /= 1 + one
     which, differs = one / (1 - np.prod(1 - one)), against_x / (1 + against_x)
-    cells = of_doubt + flipped * which + (unrelated + blank) * differs
+    judgement, blind = hypotheses.doubt * (c + c_x), flipped * which + (unrelated + blank) * differs
     kinds = np.array([flipped + doubt, doubt_x, unrelated, blank])
-    wrong = cells / (1 + flipped + unrelated + blank + of_doubt.sum())
-    return np.log1p(kinds.sum()), kinds, cells / cells.sum(), wrong
+    right = (1 - blind / (1 + flipped + unrelated + blank)) / (1 + judgement)
+    return np.log1p(kinds.sum()), kinds, (judgement + blind) / (judgement + blind).sum(), 1 - right
 
 
 def test_the_formulas_are_those_of_the_docstring():
@@ -74,10 +73,12 @@ def test_the_formulas_are_those_of_the_docstring():
     detector = fitted(X, Y)
     rows, scorer = detector.fitted_.training_rows, detector.fitted_.scorer
     assert scorer.hypotheses.shares[0] > 0
-    view = rows.by_inputs
+    views = rows.views
     for n in (0, 7, 30, int(np.argmax(rows.scores))):
-        seen = rows.log_odds[n], rows.Y[n], rows.weights[n], view.log_odds[n], view.held_out[n], view.weights[n]
-        score, kinds, share, wrong = by_hand(scorer.hypotheses, *seen)
+        others = views.doubted[n], views.by_inputs[n], views.held_out[n], views.weights[n]
+        score, kinds, share, wrong = by_hand(
+            scorer.hypotheses, rows.log_odds[n], rows.Y[n], rows.weights[n], *others
+        )
         assert rows.scores[n] == pytest.approx(score, rel=1e-9)
         np.testing.assert_allclose(rows.odds[n], kinds, rtol=1e-7, atol=1e-12)
         np.testing.assert_allclose(rows.contributions[n], share * score, rtol=1e-7, atol=1e-12)

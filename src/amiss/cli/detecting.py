@@ -63,7 +63,7 @@ _RATE = click.option(
     "--rate",
     metavar="SHARE",
     callback=_rate,
-    help="Share of the rows to flag; auto flags rows with a chance of over 20% of being wrong (with a rule "
+    help="Share of the rows to flag; auto flags rows with a chance of over 30% of being wrong (with a rule "
     f"other than mixture it is --fdr {AUTO_LEVEL}).  [default: {DEFAULT_SHARE}]",
 )
 _ALERTS = click.option(

@@ -22,7 +22,7 @@ from amiss.scoring.rows import ScoredRows
 from amiss.wording import count, percent
 
 DecidedBy = Literal["threshold", "rate", "alerts", "fdr", "chance"]
-AUTO_CHANCE = 0.2  # that a row is wrong, of contamination="auto"
+AUTO_CHANCE = 0.3  # that a row is wrong, of contamination="auto"
 
 
 @dataclass(frozen=True, eq=False)

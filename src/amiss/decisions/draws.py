@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import expit
 
 from amiss.arrays import Floats
-from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.rules import scores
 from amiss.scoring.scorer import Scorer
+from amiss.scoring.views import Views
 
 DRAWS, ENOUGH_DRAWN = 5, 20_000  # at least so many simulated tables, and so many simulated rows in all
 MOST_DRAWN, MOST_ROWS = 200_000_000, 5_000_000  # simulated outputs and rows, at most
@@ -21,7 +21,7 @@ def drawn_scores(
     log_odds: Floats,
     Y: Floats,
     weights: Floats,
-    by_inputs: ByInputs | None,
+    views: Views | None,
     *,
     seed: int,
     level: float,
@@ -42,7 +42,7 @@ def drawn_scores(
         drawn[:, missing] = np.nan
         many = np.tile(log_odds, (times, 1)), drawn.reshape(-1, Y.shape[1])
         mine = weights if weights.ndim == 1 else np.tile(weights, (times, 1))
-        parts = scorer.contributions(*many, mine, None if by_inputs is None else by_inputs.repeated(times))
+        parts = scorer.contributions(*many, mine, None if views is None else views.repeated(times))
         found[first : first + times] = scores(parts).reshape(times, len(Y))
     in_order = found.ravel()
     in_order.sort()

@@ -12,10 +12,10 @@ from amiss.encoding.encoded_rows import EncodedRows
 from amiss.models.conditional import ConditionalModel
 from amiss.models.fitting import FittedModels
 from amiss.models.projection import rho
-from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.hypotheses import KINDS, Kind
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
+from amiss.scoring.views import Views
 
 SMALL_SHARE = 0.05  # of the score: outputs below it are not looked into
 MOST_SUSPECTS = 10
@@ -27,9 +27,9 @@ class Case:
     """A row to be explained, with what scored it.
 
     ``number`` is the user's number of a training row, ``position`` its place among them; both are None for a
-    new row. ``model`` is None where the models that scored the row were not kept. ``by_inputs`` is the view of the
-    inputs alone, by ``inputs_model``, and ``odds`` are those of each kind of error; None where the rule asks for
-    neither.
+    new row. ``model`` is None where the models that scored the row were not kept. ``views`` are other
+    log-odds, by ``doubting_model`` and ``inputs_model``, and ``odds`` are those of each kind of error; None where
+    the rule weighs no hypotheses.
     """
 
     number: int | None
@@ -42,7 +42,8 @@ class Case:
     weights: Floats
     neighbors: Rows | None
     model: ConditionalModel | None
-    by_inputs: ByInputs | None = None
+    views: Views | None = None
+    doubting_model: ConditionalModel | None = None
     inputs_model: ConditionalModel | None = None
     odds: Floats | None = None
 
@@ -66,9 +67,9 @@ class Case:
     @property
     def judged_probabilities(self) -> Floats:
         """The probability of each observed value by the models that see this kind of error."""
-        if not self.judged_by_inputs or self.by_inputs is None:
+        if not self.judged_by_inputs or self.views is None:
             return self.probabilities
-        return np.asarray(np.where(np.isnan(self.Y), np.nan, rho(self.by_inputs.log_odds[0], self.Y)))
+        return np.asarray(np.where(np.isnan(self.Y), np.nan, rho(self.views.by_inputs[0], self.Y)))
 
     @property
     def judging_model(self) -> ConditionalModel | None:
@@ -122,7 +123,8 @@ class Cases:
                 weights=scored.weights_of(int(number)),
                 neighbors=None if near is None else near[place],
                 model=self.models.model,
-                by_inputs=None if scored.by_inputs is None else scored.by_inputs.take(np.array([number])),
+                views=None if scored.views is None else scored.views.take(np.array([number])),
+                doubting_model=self.models.model,
                 inputs_model=self.models.inputs_model,
                 odds=None if scored.odds is None else scored.odds[number],
             )
@@ -132,7 +134,7 @@ class Cases:
         assert training is not None
         position = int(rows.place[number])
         design, Y = rows.design[[position]], rows.Y[[position]]
-        alone, view = self.models.inputs_model, training.by_inputs
+        alone, views, doubt = self.models.inputs_model, training.views, self.scorer.doubt_share
         return Case(
             number=number,
             position=position,
@@ -144,7 +146,8 @@ class Cases:
             weights=training.weights_of(number),
             neighbors=None if local is None else local.neighborhood.neighbors[position],
             model=rows.model_of(position, self.models.model, self.scorer.share),
-            by_inputs=None if view is None else view.take(np.array([number])),
-            inputs_model=None if alone is None else rows.inputs_model_of(position, alone, self.scorer.share),
+            views=None if views is None else views.take(np.array([number])),
+            doubting_model=rows.model_of(position, self.models.model, doubt),
+            inputs_model=None if alone is None else rows.inputs_model_of(position, alone, doubt),
             odds=None if training.odds is None else training.odds[number],
         )

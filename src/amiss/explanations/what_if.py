@@ -9,12 +9,13 @@ from scipy import sparse
 
 from amiss.arrays import Floats, Matrix, Rows
 from amiss.explanations.cases import Case
+from amiss.models.conditional import ConditionalModel
 from amiss.models.fitting import FittedModels
 from amiss.models.projection import rho
-from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.rules import scores
 from amiss.scoring.scorer import Scorer
+from amiss.scoring.views import Views
 
 
 @dataclass(frozen=True)
@@ -45,27 +46,39 @@ def _if_changed(cases: list[Case], models: FittedModels, scorer: Scorer) -> list
     Y, filled = (np.stack([getattr(cases[place], name) for place in of_case]) for name in ("Y", "filled"))
     each = np.arange(len(changed))
     Y[each, changed] = filled[each, changed] = 1 - Y[each, changed]
-    log_odds = np.vstack([
-        case.model.log_odds(case.design[np.zeros(np.count_nonzero(mine), dtype=np.intp)], filled[mine])
-        for case, mine in ((case, of_case == place) for place, case in enumerate(cases))
-        if case.model is not None and mine.any()
-    ])  # fmt: skip
-    log_odds = models.ties.normalised(log_odds)
+    log_odds = _log_odds([case.model for case in cases], cases, of_case, filled, models)
     changing = [cases[place] for place in of_case]
-    near = _neighbors(changing, filled, models, scorer)
-    after = scores(scorer.contributions(log_odds, Y, scorer.weights(near), _view(changing, scorer, near)))
+    near, views = _neighbors(changing, filled, models, scorer), None
+    if scorer.by_inputs is not None:
+        doubted = _log_odds([case.doubting_model for case in cases], cases, of_case, filled, models)
+        views = _views(changing, doubted, scorer.by_inputs.of(scorer.rule, scorer.weighting, near))
+    after = scores(scorer.contributions(log_odds, Y, scorer.weights(near), views))
     for place, i, score, values, odds in zip(of_case, changed, after, Y, log_odds, strict=True):
         results[place][int(i)] = Changed(float(score), rho(odds, values))
     return results
 
 
-def _view(cases: list[Case], scorer: Scorer, near: Neighbors | None) -> ByInputs | None:
-    """The view of the inputs alone: another output changes nothing in it but the neighbours' weights."""
-    views = [case.by_inputs for case in cases if case.by_inputs is not None]
-    if scorer.by_inputs is None or not views:
-        return None
-    log_odds, held_out = (np.vstack([getattr(view, name) for view in views]) for name in ("log_odds", "held_out"))
-    return ByInputs(log_odds, held_out, scorer.by_inputs.of(scorer.rule, scorer.weighting, near))
+def _log_odds(
+    of_cases: list[ConditionalModel | None], cases: list[Case], of_case: Rows, filled: Floats, models: FittedModels
+) -> Floats:
+    """Log-odds of changed rows by a model of each case that they belong to."""
+    found = [
+        model.log_odds(case.design[np.zeros(np.count_nonzero(mine), dtype=np.intp)], filled[mine])
+        for model, case, mine in (
+            (*pair, of_case == place) for place, pair in enumerate(zip(of_cases, cases, strict=True))
+        )
+        if model is not None and mine.any()
+    ]
+    return models.ties.normalised(np.vstack(found))
+
+
+def _views(cases: list[Case], doubted: Floats, weights: Floats) -> Views:
+    """The other views; another output changes nothing in those of the inputs alone but the neighbours' weights."""
+    known = [case.views for case in cases if case.views is not None]
+    by_inputs, held_out = (
+        np.vstack([getattr(each, name) for each in known]) for name in ("by_inputs", "held_out")
+    )
+    return Views(doubted, by_inputs, held_out, weights)
 
 
 def _neighbors(cases: list[Case], filled: Floats, models: FittedModels, scorer: Scorer) -> Neighbors | None:

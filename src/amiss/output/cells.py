@@ -45,8 +45,8 @@ def suspicious_cells(rows: ScoredRows, n: int | None = None) -> Iterator[Cell]:
     score = cell_scores(rows)
     order = ranked_cells(score, rows, n)
     least = rows.probabilities
-    if rows.by_inputs is not None:
-        least = np.fmin(least, rho(rows.by_inputs.log_odds, rows.Y))
+    if rows.views is not None:
+        least = np.fmin(least, rho(rows.views.by_inputs, rows.Y))
     for place in order.tolist():
         row, output = divmod(place, rows.Y.shape[1])
         observed = int(rows.Y[row, output])

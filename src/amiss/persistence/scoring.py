@@ -12,6 +12,7 @@ from amiss.arrays import Floats
 from amiss.models.fitting import FittedModels
 from amiss.monitoring.membership import BITS_PER_ROW, MembershipFilter
 from amiss.persistence.fields import Arrays, Fields, InvalidField, Packed, at_least
+from amiss.scoring.doubt import MOST_SCALE
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.hypotheses import Hypotheses, Line
 from amiss.scoring.neighborhood import Neighborhood, find_neighborhood
@@ -19,8 +20,10 @@ from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer, ViewWeights
 from amiss.scoring.settings import ScoringSettings
-from amiss.scoring.training import ScoredFit, TrainingLogOdds, score_training_rows
+from amiss.scoring.training import NO_WEIGHTS, ScoredFit, TrainingLogOdds, score_training_rows
+from amiss.scoring.views import Views
 
+VIEWS = ("doubted", "by_inputs", "held_out")
 LEAST_WEIGHT = 0.5  # the inverse of a mean error is at least 1
 QUALITY = ("observed", "prevalence", "strength", "converged", "mean_error", "brier", "log_loss", "base_log_loss")
 QUALITY_ARRAYS = (*QUALITY, "skill", "auc", "weight", "excluded")
@@ -32,9 +35,8 @@ def pack_scored_fit(models: FittedModels, scorer: Scorer, training: ScoredRows) 
     arrays: Arrays = {"rows.log_odds": training.log_odds[order]}
     if scorer.local is not None:
         arrays["rows.neighbors"] = scorer.local.neighborhood.neighbors.astype(np.int32)
-    if training.by_inputs is not None:
-        arrays["rows.by_inputs"] = training.by_inputs.log_odds[order]
-        arrays["rows.by_inputs.held_out"] = training.by_inputs.held_out[order]
+    if training.views is not None:
+        arrays |= {f"rows.views.{name}": getattr(training.views, name)[order] for name in VIEWS}
     return Packed({}, arrays) | pack_hypotheses(scorer.hypotheses)
 
 
@@ -42,12 +44,12 @@ def unpack_scored_fit(
     fields: Fields, models: FittedModels, names: tuple[str, ...], settings: ScoringSettings, n_jobs: int | None
 ) -> ScoredFit:
     shape = len(models.training_rows.Y), len(names)
-    mixed, view, held_out = fields.floats("rows.log_odds", *shape), None, None
-    hypotheses = unpack_hypotheses(fields, len(names)) if settings.chosen_rule.inputs_alone else None
-    if hypotheses is not None:
-        view = fields.floats("rows.by_inputs", *shape)
-        held_out = fields.floats("rows.by_inputs.held_out", *shape)
-    log_odds = TrainingLogOdds(mixed, mixed, view, held_out)
+    mixed, views, hypotheses = fields.floats("rows.log_odds", *shape), None, None
+    if settings.chosen_rule.inputs_alone:
+        hypotheses = unpack_hypotheses(fields, len(names))
+        doubted, by_inputs, held_out = (fields.floats(f"rows.views.{name}", *shape) for name in VIEWS)
+        views = Views(doubted, by_inputs, held_out, NO_WEIGHTS)
+    log_odds = TrainingLogOdds(mixed, mixed, views)
     near = _unpack_neighborhood(fields, models, settings, n_jobs) if settings.uses_neighbors else None
     return score_training_rows(models, log_odds, names, settings, near, hypotheses=hypotheses, n_jobs=n_jobs)
 
@@ -61,6 +63,7 @@ def pack_hypotheses(hypotheses: Hypotheses | None) -> Packed:
         "hypotheses.unpredictable": np.stack([hypotheses.unpredictable, hypotheses.unpredictable_by_inputs]),
         "hypotheses.included": hypotheses.included,
         "hypotheses.shares": np.array(hypotheses.shares),
+        "hypotheses.doubt": np.array([hypotheses.doubt]),
         "hypotheses.lines": np.array([[line.intercept, line.slope] for line in lines]),
     }
     return Packed({}, arrays)
@@ -83,6 +86,7 @@ def unpack_hypotheses(fields: Fields, n_outputs: int) -> Hypotheses:
         contradiction=contradiction,
         unrelated=unrelated,
         blank=blank,
+        doubt=float(at_least(1.0, fields.floats("hypotheses.doubt", 1, largest=MOST_SCALE))[0]),
     )
 
 
@@ -123,6 +127,7 @@ def unpack_scorer(
         weighting=settings.weighting,
         included=fields.mask("included", len(names)),
         share=settings.out_of_fold_share,
+        doubt_share=settings.doubt_share,
         global_weights=at_least(LEAST_WEIGHT, fields.floats("weights", len(names))),
         local=None,
         neighbor_space=settings.neighbor_space,

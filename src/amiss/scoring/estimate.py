@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from amiss.scoring.doubt import count_doubtful, expected_blind
 from amiss.scoring.hypotheses import Hypotheses
 from amiss.scoring.rows import ScoredRows
 from amiss.wording import count
@@ -43,19 +44,20 @@ class ErrorEstimate:
 def estimate_errors(hypotheses: Hypotheses | None, scored: ScoredRows) -> ErrorEstimate | None:
     """How many rows and cells are wrong; None where no hypotheses are weighed.
 
-    The estimate is the sum over rows of the chance of a blind error, as the shares have it; doubt about hard cases
-    comes on top of it in the upper end of the interval. The lower end counts rows that are more likely wrong than
-    right. Cells follow in proportion.
+    The estimate is the sum over rows of the chance of a blind error, as the shares have it, or that of any error
+    where the table's doubtful rows are believed (:mod:`amiss.scoring.doubt`). Where they are not, their number is
+    the upper end of the interval. The lower end counts rows that are more likely wrong than right. Cells follow in
+    proportion.
     """
-    if hypotheses is None or scored.by_inputs is None or scored.wrong is None:
+    if hypotheses is None or scored.views is None or scored.wrong is None:
         return None
-    seen = hypotheses.statistics(scored.log_odds, scored.Y, scored.weights, scored.by_inputs)
-    with np.errstate(divide="ignore"):
-        odds = np.exp(np.log(hypotheses.shares)[:, None] + hypotheses.log_ratios(seen)).sum(axis=0)
-    blind = float((odds / (1 + odds)).sum())
+    seen = scored.Y, scored.weights, scored.views
+    blind = expected_blind(hypotheses, scored.log_odds, *seen)
+    doubtful = float(count_doubtful(hypotheses.doubts(*seen)))
     chances = -np.expm1(-scored.scores)
     wrong, sure = float(chances.sum()), float((chances > 0.5).sum())
-    estimate, low, high = max(blind, sure), min(sure, blind), max(wrong, blind)
+    estimate = max(blind, sure, wrong if hypotheses.doubt > 1 else 0.0)
+    low, high = min(sure, blind), max(estimate, wrong, doubtful)
     each = max(1.0, float(scored.wrong.sum()) / max(wrong, 1e-12))  # wrong cells of a wrong row
     rows = _interval(estimate, low, high, len(scored))
     return ErrorEstimate(rows, _interval(each * estimate, each * low, each * high, int(scored.counted.sum())))

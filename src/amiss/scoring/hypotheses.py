@@ -4,29 +4,35 @@ Two views speak of a row: models given x and the other outputs (rho), and models
 outputs, base rates b, and local mean errors e, the evidence for each kind of error is
 
     contradiction   S   = Σ_i log(1 + (1 - rho_i) / (d (rho_i + e_i)))            some outputs were flipped
-    inputs          S^x   the same from rho^x                                      outputs do not fit the inputs
     unrelated       PMI = Σ_i log b_i(y_i) - log rho^x_i                           they belong to another row
     blank           U   = -Σ_i log(1 - P(y_i = 1 | x)), if every y_i is 0          nothing was annotated
 
-An error that people make where the case is hard has odds of about exp(S) - 1, whatever the table (S' is explained
-below): that is what ``DOUBT`` and ``DOUBT_BY_INPUTS`` weigh. How often an error was made blindly is learned from
-the table (:mod:`amiss.scoring.shares`): with a share and a line a + b S for the log-likelihood ratio,
+How often such an error was made *blindly*, whatever the inputs, is learned from the table
+(:mod:`amiss.scoring.shares`). With a share and a line a + b S for the log-likelihood ratio,
 
-    odds_contradiction = share exp(a + b S) + DOUBT (exp(S') - 1)
-    odds_inputs        = DOUBT_BY_INPUTS (exp(S^x) - 1)
-    odds_unrelated     = share exp(a + b PMI)
-    odds_blank         = share (1 - q) / q,   q = P(the right outputs are empty | x) = expit(a + b U)
+    blind odds of a contradiction     share exp(a + b S)
+    odds of unrelated outputs         share exp(a + b PMI)
+    odds of a row left blank          share (1 - q) / q,   q = P(the right outputs are empty | x) = expit(a + b U)
 
 A line is trusted up to ``TRUSTED``: far from the rows that it was fitted to it would outbid every other
 hypothesis.
 
-A rare value of an output that the models cannot predict is rare, not doubtful. So in S' and S^x log-odds are taken
-relative to those of the base rate, by a share that falls from 1 to 0 as the skill of the output's model rises to
-``ENOUGH_SKILL``. (Where errors are made blindly, a rare value is suspicious by itself.)
+People err where a case is hard, not blindly. A value is *doubtful* if a model does not believe it even after it
+was shown the row, so doubt has log-odds of its own (:class:`~amiss.scoring.views.Views`). With o_i the odds
+against the observed value by each view,
 
-Each hypothesis says how likely each output is the wrong one; ``cells`` adds that up over hypotheses. There a
-value is compared with ``OF_BASE_RATE`` of the log-odds that the output has anyway, because people leave out what
-is rare more often than they add it.
+    doubt    c_i = D / d · o_i / (1 + ``OF_LOCAL_ERROR`` e_i o_i),     D = ``DOUBT`` or ``DOUBT_BY_INPUTS``
+    odds of an error of judgement     scale (Π_i (1 + c_i) - 1)
+
+The first view's odds count as a contradiction, the second's as outputs that do not fit the inputs. The scale is
+learned from the table (:mod:`amiss.scoring.doubt`).
+
+People leave out what is rare more often than they add it, and a rare value of an output that no model can predict
+is rare, not doubtful. So o_i is taken relative to a share of the base rate's odds: ``OF_BASE_RATE`` of its
+log-odds, up to all of them as the skill of the output's model falls from ``ENOUGH_SKILL`` to 0.
+
+Each hypothesis says how likely each output is the wrong one. An output is right if no blind error struck it and it
+was not misjudged.
 """
 
 from __future__ import annotations
@@ -39,17 +45,17 @@ from scipy.special import log_expit, logit
 
 from amiss.arrays import Floats, Mask
 from amiss.models.projection import log_rho
-from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.rules.flip import Flip
+from amiss.scoring.views import Views
 
 Kind = Literal["contradiction", "inputs", "unrelated", "blank"]
 KINDS: tuple[Kind, ...] = ("contradiction", "inputs", "unrelated", "blank")
 
-DOUBT, DOUBT_BY_INPUTS = 0.2, 0.1
+DOUBT, DOUBT_BY_INPUTS = 0.05, 0.02
 TRUSTED = np.array([[4.0], [4.0], [8.0]])  # of contradictions, unrelated rows and blank rows
 OF_BASE_RATE = 0.15
 ENOUGH_SKILL = 0.05
-OF_LOCAL_ERROR = 0.2  # in the odds that one output is wrong
+OF_LOCAL_ERROR = 0.1
 MOST_LOG_ODDS = 30.0
 MOST_EVIDENCE = 300.0
 FLIP = Flip()
@@ -68,18 +74,12 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What is seen of some rows: what each output adds, ``(n_rows, n_outputs)``, scaled for missing ones."""
+    """What is seen of some rows: S, PMI and U, ``(n_rows,)``, scaled for missing outputs."""
 
     contradiction: Floats
-    doubt: Floats
-    inputs: Floats
     unrelated: Floats
-    emptiness: Floats
+    blank: Floats
     is_empty: Mask
-
-    @property
-    def blank(self) -> Floats:
-        return self.emptiness.sum(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +95,28 @@ class Verdicts:
 
 
 @dataclass(frozen=True, eq=False)
+class Doubts:
+    """Odds against each observed value by both views, c_i of both, and the odds of an error of judgement.
+
+    ``against`` and ``by_inputs_against`` are (n_rows, n_outputs), as are ``cells`` and ``by_inputs_cells``, which
+    have the scale in them; ``rows`` is (n_rows, 2).
+    """
+
+    against: Floats
+    by_inputs_against: Floats
+    cells: Floats
+    by_inputs_cells: Floats
+    rows: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Hypotheses:
-    """What was learned of a table: base rates, shares of blind errors, and lines for their likelihood ratios.
+    """What was learned of a table: base rates, shares of blind errors, lines for their likelihood ratios, doubt.
 
     ``unpredictable`` and ``unpredictable_by_inputs`` say how far each output is from being predictable by each of
     the views, from 0 to 1. ``shares`` are of contradictions, of unrelated rows, and of rows left blank, some of
-    which are rightly empty; ``blank`` is a line for the log-odds that the right outputs are empty.
+    which are rightly empty; ``blank`` is a line for the log-odds that the right outputs are empty. ``doubt`` is
+    the scale of the odds of errors of judgement.
     """
 
     base_rates: Floats
@@ -111,71 +127,72 @@ class Hypotheses:
     contradiction: Line
     unrelated: Line
     blank: Line
+    doubt: float = 1.0
 
-    def statistics(self, log_odds: Floats, Y: Floats, weights: Floats, by_inputs: ByInputs) -> Statistics:
-        """What makes the evidence for each hypothesis."""
-        rates = self.base_rates, self.unpredictable, self.unpredictable_by_inputs
-        return statistics(*rates, self.included, log_odds, Y, weights, by_inputs)
+    def statistics(self, log_odds: Floats, Y: Floats, weights: Floats, held_out: Floats) -> Statistics:
+        """What makes the evidence for blind errors."""
+        return statistics(self.base_rates, self.included, log_odds, Y, weights, held_out)
 
     def log_ratios(self, seen: Statistics) -> Floats:
         """Log-likelihood ratios of the three kinds of blind errors, ``(3, n_rows)``."""
         return np.stack([
-            np.minimum(self.contradiction(seen.contradiction.sum(axis=1)), MOST_EVIDENCE),
-            np.minimum(self.unrelated(seen.unrelated.sum(axis=1)), MOST_EVIDENCE),
+            np.minimum(self.contradiction(seen.contradiction), MOST_EVIDENCE),
+            np.minimum(self.unrelated(seen.unrelated), MOST_EVIDENCE),
             np.where(seen.is_empty, np.minimum(-self.blank(seen.blank), MOST_EVIDENCE), -np.inf),
         ])  # fmt: skip
 
-    def verdicts(self, log_odds: Floats, Y: Floats, weights: Floats, by_inputs: ByInputs) -> Verdicts:
-        """Odds of each kind of error, how likely each output is wrong, and what it adds to the score."""
-        seen = self.statistics(log_odds, Y, weights, by_inputs)
+    def blind_odds(self, log_odds: Floats, Y: Floats, weights: Floats, held_out: Floats) -> Floats:
+        """Odds of the three kinds of blind errors, as far as the lines are trusted, ``(3, n_rows)``."""
+        seen = self.statistics(log_odds, Y, weights, held_out)
         with np.errstate(divide="ignore"):
-            ratios = _trusted(self.log_ratios(seen), TRUSTED)
-            flipped, unrelated, blank = np.exp(np.log(self.shares)[:, None] + ratios)
-        doubt = DOUBT * _expm1(seen.doubt.sum(axis=1))
-        by_inputs_alone = DOUBT_BY_INPUTS * _expm1(seen.inputs.sum(axis=1))
-        odds = np.stack([flipped + doubt, by_inputs_alone, unrelated, blank], axis=1)
-        cells = self._cells(log_odds, Y, weights, by_inputs, flipped, unrelated + blank)
-        total = np.log1p(odds.sum(axis=1))
-        sums = cells.evidence.sum(axis=1)
-        share = np.divide(cells.evidence, sums[:, None], out=np.zeros_like(log_odds), where=sums[:, None] > 0)
-        within = 1 + (flipped + unrelated + blank)[:, None] + cells.doubt.sum(axis=1, keepdims=True)
-        return Verdicts(odds, cells.evidence / within, total[:, None] * share)
+            return np.asarray(np.exp(np.log(self.shares)[:, None] + _trusted(self.log_ratios(seen), TRUSTED)))
 
-    def _cells(
-        self,
-        log_odds: Floats,
-        Y: Floats,
-        weights: Floats,
-        by_inputs: ByInputs,
-        flipped: Floats,
-        all_wrong: Floats,
-    ) -> _Cells:
-        counted = ~np.isnan(Y) & self.included
-        d, usual = Y.shape[1], logit(self.base_rates)
+    def doubts(self, Y: Floats, weights: Floats, views: Views) -> Doubts:
+        """What the models do not believe, although they were shown it."""
+        against = self._against(views.doubted, Y, self.unpredictable)
+        against_x = self._against(views.by_inputs, Y, self.unpredictable_by_inputs)
+        scale, d = _scale(self._counted(Y), self.included), Y.shape[1]
+        cells = DOUBT / d * against / (1 + OF_LOCAL_ERROR * against / weights)
+        cells_x = DOUBT_BY_INPUTS / d * against_x / (1 + OF_LOCAL_ERROR * against_x / views.weights)
+        evidence = np.stack([np.log1p(each).sum(axis=1) * scale for each in (cells, cells_x)], axis=1)
+        rows = np.expm1(np.minimum(evidence, MOST_EVIDENCE))
+        return Doubts(against, against_x, self.doubt * cells, self.doubt * cells_x, self.doubt * rows)
 
-        def odds_against(log_odds: Floats, share: float | Floats) -> Floats:
-            return np.where(counted, _odds_against(log_odds - share * usual, Y), 0.0)
+    def verdicts(self, log_odds: Floats, Y: Floats, weights: Floats, views: Views) -> Verdicts:
+        """Odds of each kind of error, how likely each output is wrong, and what it adds to the score."""
+        flipped, unrelated, blank = self.blind_odds(log_odds, Y, weights, views.held_out)
+        doubts = self.doubts(Y, weights, views)
+        odds = np.stack([flipped + doubts.rows[:, 0], doubts.rows[:, 1], unrelated, blank], axis=1)
+        judgement = doubts.cells + doubts.by_inputs_cells
+        blind = flipped[:, None] * self._flipped_cells(log_odds, Y, weights)
+        blind += (unrelated + blank)[:, None] * self._differing_cells(Y, views)
+        right = (1 - blind / (1 + flipped + unrelated + blank)[:, None]) / (1 + judgement)
+        evidence, total = judgement + blind, np.log1p(odds.sum(axis=1, keepdims=True))
+        sums = evidence.sum(axis=1, keepdims=True)
+        share = np.divide(evidence, sums, out=np.zeros_like(log_odds), where=sums > 0)
+        return Verdicts(odds, 1 - right, total * share)
 
-        against = odds_against(log_odds, OF_BASE_RATE)
-        against_x = odds_against(by_inputs.log_odds, OF_BASE_RATE)
-        in_doubt = odds_against(log_odds, np.maximum(OF_BASE_RATE, self.unpredictable))
-        in_doubt_x = odds_against(by_inputs.log_odds, np.maximum(OF_BASE_RATE, self.unpredictable_by_inputs))
-        doubt = DOUBT / d * in_doubt / (1 + OF_LOCAL_ERROR * in_doubt / weights)
-        doubt += DOUBT_BY_INPUTS / d * in_doubt_x / (1 + OF_LOCAL_ERROR * in_doubt_x / by_inputs.weights)
-        flip = against / (1 + against / weights) / d
+    def _flipped_cells(self, log_odds: Floats, Y: Floats, weights: Floats) -> Floats:
+        """The chance that each output was flipped if some output was."""
+        against = self._against(log_odds, Y)
+        flip = against / (1 + against / weights) / Y.shape[1]
         flip /= 1 + flip
         any_flip = -np.expm1(np.log1p(-np.minimum(flip, 1 - 1e-12)).sum(axis=1, keepdims=True))
-        which = np.divide(flip, any_flip, out=np.zeros_like(flip), where=any_flip > 0)
-        differs = against_x / (1 + against_x)
-        return _Cells(doubt, doubt + flipped[:, None] * which + all_wrong[:, None] * differs)
+        return np.divide(flip, any_flip, out=np.zeros_like(flip), where=any_flip > 0)
 
+    def _differing_cells(self, Y: Floats, views: Views) -> Floats:
+        """The chance that each output has another value if all of them were drawn anew."""
+        against = self._against(views.by_inputs, Y)
+        return np.asarray(against / (1 + against))
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """The odds that each output is wrong, by doubt alone and by all hypotheses, ``(n_rows, n_outputs)``."""
+    def _against(self, log_odds: Floats, Y: Floats, unpredictable: float | Floats = 0.0) -> Floats:
+        """Odds of the value that does not stand there, relative to a share of the base rate's."""
+        relative = log_odds - np.maximum(OF_BASE_RATE, unpredictable) * logit(self.base_rates)
+        against = np.exp(np.clip(np.where(Y == 1, -relative, relative), -MOST_LOG_ODDS, MOST_LOG_ODDS))
+        return np.where(self._counted(Y), against, 0.0)
 
-    doubt: Floats
-    evidence: Floats
+    def _counted(self, Y: Floats) -> Mask:
+        return np.asarray(~np.isnan(Y) & self.included)
 
 
 def unpredictability(skill: Floats) -> Floats:
@@ -188,42 +205,27 @@ def unpredictability(skill: Floats) -> Floats:
 
 
 def statistics(
-    base_rates: Floats,
-    unpredictable: Floats,
-    unpredictable_by_inputs: Floats,
-    included: Mask,
-    log_odds: Floats,
-    Y: Floats,
-    weights: Floats,
-    by_inputs: ByInputs,
+    base_rates: Floats, included: Mask, log_odds: Floats, Y: Floats, weights: Floats, held_out: Floats
 ) -> Statistics:
-    """What each output of each row adds to the evidence for the hypotheses."""
+    """The evidence for blind errors, of rows with these log-odds; ``held_out`` are given the inputs alone."""
     counted = ~np.isnan(Y) & included
-    present = counted.sum(axis=1, keepdims=True)
-    scale = included.sum() / np.maximum(present, 1)
+    scale = _scale(counted, included)
 
-    def scaled(terms: Floats) -> Floats:
-        return np.asarray(np.where(counted, terms, 0.0) * scale)
+    def total(terms: Floats) -> Floats:
+        return np.asarray(np.where(counted, terms, 0.0).sum(axis=1) * scale)
 
-    usual, base = np.where(Y == 1, np.log(base_rates), np.log1p(-base_rates)), logit(base_rates)
-    doubted, doubted_x = log_odds - unpredictable * base, by_inputs.log_odds - unpredictable_by_inputs * base
+    usual = np.where(Y == 1, np.log(base_rates), np.log1p(-base_rates))
     return Statistics(
-        contradiction=scaled(FLIP.terms(log_rho(log_odds, Y), weights)),
-        doubt=scaled(FLIP.terms(log_rho(doubted, Y), weights)),
-        inputs=scaled(FLIP.terms(log_rho(doubted_x, Y), by_inputs.weights)),
-        unrelated=scaled(usual - log_rho(by_inputs.held_out, Y)),
-        emptiness=scaled(-log_expit(-by_inputs.held_out)),
+        contradiction=total(FLIP.terms(log_rho(log_odds, Y), weights)),
+        unrelated=total(usual - log_rho(held_out, Y)),
+        blank=total(-log_expit(-held_out)),
         is_empty=((Y == 1) & counted).sum(axis=1) == 0,
     )
 
 
-def _odds_against(log_odds: Floats, Y: Floats) -> Floats:
-    """Odds of the value that does not stand there."""
-    return np.exp(np.clip(np.where(Y == 1, -log_odds, log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS))
-
-
-def _expm1(evidence: Floats) -> Floats:
-    return np.expm1(np.minimum(evidence, MOST_EVIDENCE))
+def _scale(counted: Mask, included: Mask) -> Floats:
+    """By how much the sum over the outputs that are there falls short of that over all, ``(n_rows,)``."""
+    return np.asarray(included.sum() / np.maximum(counted.sum(axis=1), 1))
 
 
 def _trusted(log_ratio: Floats, most: Floats) -> Floats:

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows, read_only
-from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.rules import scores
+from amiss.scoring.views import Views
 from amiss.wording import count
 
 
@@ -27,7 +27,7 @@ class ScoredRows:
     contributions : (n_rows, n_outputs) what each output adds to the score
     included : (n_outputs,) which outputs count in the score
     training_match : (n_rows,) the row of the fit that is the same, or -1; rows of the fit match themselves
-    by_inputs : what the models of the inputs alone say; None for rules that do not ask them
+    views : other log-odds, of the inputs alone among them; None for rules that weigh no hypotheses
     odds : (n_rows, n_kinds) odds of each kind of error (:data:`amiss.scoring.hypotheses.KINDS`) against none; None
         for rules that weigh no hypotheses
     wrong : (n_rows, n_outputs) the probability that each output is wrong, by the hypotheses; None without them
@@ -44,7 +44,7 @@ class ScoredRows:
     contributions: Floats
     included: Mask
     training_match: Rows
-    by_inputs: ByInputs | None = None
+    views: Views | None = None
     odds: Floats | None = None
     wrong: Floats | None = None
 

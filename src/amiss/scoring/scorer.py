@@ -9,12 +9,12 @@ import numpy as np
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.models.fitting import FittedModels
 from amiss.models.projection import log_rho
-from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.hypotheses import KINDS, Hypotheses
 from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.rules import ScoringRule, contributions
 from amiss.scoring.spaces import NeighborSpace
+from amiss.scoring.views import Views
 from amiss.scoring.weightings import Weighting
 from amiss.scoring.weights import mean_errors
 from amiss.threads import in_blocks
@@ -54,15 +54,16 @@ class ViewWeights:
 class Scorer:
     """Scores rows by a rule, with ``global_weights`` or with weights from ``local`` errors.
 
-    ``share`` is the share that models which did not see a row have in the log-odds of training rows. ``by_inputs``
-    gives weights by the models of the inputs alone and ``hypotheses`` is what was learned of the table; both are
-    None for rules that need neither.
+    ``share`` is the share that models which did not see a row have in the log-odds of training rows,
+    ``doubt_share`` the same in the log-odds that doubts come from. ``by_inputs`` gives weights by the models of the
+    inputs alone and ``hypotheses`` is what was learned of the table; both are None for rules that need neither.
     """
 
     rule: ScoringRule
     weighting: Weighting
     included: Mask
     share: float
+    doubt_share: float
     global_weights: Floats | None
     local: LocalErrors | None
     neighbor_space: NeighborSpace
@@ -76,16 +77,14 @@ class Scorer:
         outputs = f"{int(self.included.sum())} of {count(len(self.included), 'output')}"
         return f"<Scorer: rule {self.rule.name!r}, {weights} weights, {outputs}>"
 
-    def contributions(
-        self, log_odds: Floats, Y: Floats, weights: Floats, by_inputs: ByInputs | None = None
-    ) -> Floats:
+    def contributions(self, log_odds: Floats, Y: Floats, weights: Floats, views: Views | None = None) -> Floats:
         """What each output adds to the score, by its log-odds and weights, ``(n_rows, n_outputs)``."""
-        return self.judged(log_odds, Y, weights, by_inputs).contributions
+        return self.judged(log_odds, Y, weights, views).contributions
 
-    def judged(self, log_odds: Floats, Y: Floats, weights: Floats, by_inputs: ByInputs | None = None) -> Judged:
+    def judged(self, log_odds: Floats, Y: Floats, weights: Floats, views: Views | None = None) -> Judged:
         """What each output adds to the score and, by hypotheses, what kind of error it looks like and where."""
         added = np.empty_like(log_odds)
-        if self.hypotheses is None or by_inputs is None:
+        if self.hypotheses is None or views is None:
 
             def work(rows: slice) -> None:
                 mine = weights if weights.ndim == 1 else weights[rows]
@@ -96,12 +95,12 @@ class Scorer:
             in_blocks(len(added), work, self.n_jobs)
             return Judged(added)
 
-        hypotheses, view = self.hypotheses, by_inputs
+        hypotheses, seen = self.hypotheses, views
         odds, wrong = np.empty((len(added), len(KINDS))), np.empty_like(log_odds)
 
         def weigh(rows: slice) -> None:
             mine = weights if weights.ndim == 1 else weights[rows]
-            found = hypotheses.verdicts(log_odds[rows], Y[rows], mine, view.take(rows))
+            found = hypotheses.verdicts(log_odds[rows], Y[rows], mine, seen.take(rows))
             added[rows], odds[rows], wrong[rows] = found.contributions, found.odds, found.wrong
 
         in_blocks(len(added), weigh, self.n_jobs)
@@ -111,17 +110,19 @@ class Scorer:
         """What makes the scores of new rows."""
         filled = models.expectations.filled(design, Y)
         near = self.neighbors(design, filled)
-        return Seen(models.log_odds(design, filled), self.weights(near), self.view(models, design, filled, near))
+        log_odds = models.log_odds(design, filled)
+        views = self._views(models, design, filled, near, log_odds)
+        return Seen(log_odds, self.weights(near), views)
 
-    def view(
-        self, models: FittedModels, design: Matrix, filled: Floats, near: Neighbors | None
-    ) -> ByInputs | None:
-        """What the models of the inputs alone say of new rows, if the rule asks for it."""
+    def _views(
+        self, models: FittedModels, design: Matrix, filled: Floats, near: Neighbors | None, log_odds: Floats
+    ) -> Views | None:
+        """The other views of new rows, if the rule asks for them."""
         if self.by_inputs is None:
             return None
-        log_odds = models.inputs_log_odds(design, filled)
-        assert log_odds is not None
-        return ByInputs(log_odds, log_odds, self.by_inputs.of(self.rule, self.weighting, near))
+        alone = models.inputs_log_odds(design, filled)
+        assert alone is not None
+        return Views(log_odds, alone, alone, self.by_inputs.of(self.rule, self.weighting, near))
 
     def neighbors(self, design: Matrix, filled: Floats, own: Rows | None = None) -> Neighbors | None:
         """The training rows near some rows, where weights are local; ``own`` are not to be found again."""
@@ -137,11 +138,11 @@ class Scorer:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What makes the scores of rows beside their outputs: log-odds, weights, and the view of the inputs alone."""
+    """What makes the scores of rows beside their outputs."""
 
     log_odds: Floats
     weights: Floats
-    by_inputs: ByInputs | None
+    views: Views | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,13 +16,16 @@ from amiss.scoring.searches import NeighborSearch
 from amiss.scoring.spaces import NeighborSpace
 from amiss.scoring.weightings import Weighting
 
+DOUBT_SHARE = 0.2
+
 
 @dataclass(frozen=True)
 class ScoringSettings:
     """How rows are scored; checked when it is made.
 
     ``rule`` is None where it is to be chosen by flipping outputs of the table. ``out_of_fold_share`` is the
-    share that models which did not see a row have in its log-odds.
+    share that models which did not see a row have in its log-odds; ``penalised`` says whether the models are held
+    back from learning a row by heart.
     """
 
     rule: ScoringRule | None
@@ -32,6 +35,7 @@ class ScoringSettings:
     neighbor_space: NeighborSpace
     neighbor_search: NeighborSearch
     exclude: tuple[str | int, ...] | float | None
+    penalised: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 0:
@@ -50,6 +54,16 @@ class ScoringSettings:
         if self.rule is None:
             raise ValueError("rule='auto' is chosen by fit")
         return self.rule
+
+    @property
+    def doubt_share(self) -> float:
+        """The share of models that did not see a row in the log-odds that doubts come from.
+
+        It is small, because what a model does not believe although it was shown it is doubtful indeed; unless the
+        model may have learned the row by heart, or no model that saw a row is to judge it.
+        """
+        share = self.out_of_fold_share
+        return min(share, DOUBT_SHARE) if self.penalised and share < 1 else share
 
     @property
     def uses_neighbors(self) -> bool:

@@ -21,9 +21,10 @@ from scipy.special import expit
 
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.models.fitting import FittedModels
-from amiss.scoring.by_inputs import ByInputs
+from amiss.scoring.doubt import doubt_scale
 from amiss.scoring.hypotheses import Hypotheses, Line, Statistics, statistics, unpredictability
 from amiss.scoring.quality import skills
+from amiss.scoring.views import Views
 
 FEWEST_ROWS = 50  # of fewer rows no share is estimated
 MOST_MADE, MOST_LOOKED_AT = 5000, 2000
@@ -45,7 +46,7 @@ class Found:
     log_odds: Floats
     held_out: Floats
     weights: Floats
-    by_inputs: ByInputs
+    views: Views
     included: Mask
 
     @property
@@ -75,14 +76,21 @@ class Found:
         observed = ~np.isnan(self.Y)
         by_all, by_inputs = (
             unpredictability(skills(held_out, self.Y, observed)[2])
-            for held_out in (self.held_out, self.by_inputs.held_out)
+            for held_out in (self.held_out, self.views.held_out)
         )
         for group in self.models.ties.classes:
             by_all[list(group)] = by_inputs[list(group)] = 0.0
         return self.base_rates, by_all, by_inputs
 
+    @property
+    def n_units(self) -> int:
+        """How many outputs count that can be wrong one by one; those of a class are one."""
+        telling = set(np.flatnonzero(self.telling).tolist())
+        return len(telling) - sum(max(0, len(telling & set(group)) - 1) for group in self.models.ties.classes)
+
     def statistics(self) -> Statistics:
-        return statistics(*self.rates, self.telling, self.log_odds, self.Y, self.weights, self.by_inputs)
+        seen = self.log_odds, self.Y, self.weights, self.views.held_out
+        return statistics(self.base_rates, self.telling, *seen)
 
     def of_made(self, rows: Rows, made: Floats) -> Statistics:
         """Statistics of some rows if these were their outputs, by models that did not see the rows."""
@@ -90,13 +98,12 @@ class Found:
         shift = models.log_odds(design, _filled(models, design, made))
         shift -= models.log_odds(design, _filled(models, design, self.Y[rows]))
         weights = self.weights if self.weights.ndim == 1 else self.weights[rows]
-        view = self.by_inputs.take(rows)
-        alone = replace(view, log_odds=view.held_out)
-        return statistics(*self.rates, self.telling, self.held_out[rows] + shift, made, weights, alone)
+        seen = self.held_out[rows] + shift, made, weights, self.views.held_out[rows]
+        return statistics(self.base_rates, self.telling, *seen)
 
 
 def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
-    """The shares of the kinds of error in a table, and lines for their likelihood ratios."""
+    """The shares of the kinds of error in a table, lines for their likelihood ratios, and how much to doubt."""
     nothing = Hypotheses(*found.rates, found.telling, (0.0, 0.0, 0.0), *(NO_EVIDENCE,) * 3)
     if len(found.Y) < FEWEST_ROWS:
         return nothing
@@ -104,11 +111,13 @@ def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
     some = np.unique(np.linspace(0, len(found.Y) - 1, MOST_MADE).astype(np.intp))
     seen = found.statistics()
     flipped = found.of_made(some, _flipped(found.Y[some], found.telling, rng))
-    several = found.telling.sum() > 1
+    several = found.n_units > 1  # the outputs of one class belong to another row if they are wrong at all
     swapped = found.of_made(some, found.Y[rng.permutation(some)])
-    blank, share = _blank_rows(seen) if several else (NO_EVIDENCE, 0.0)
+    blank, share = _blank_rows(seen) if found.telling.sum() > 1 else (NO_EVIDENCE, 0.0)
     learned = replace(nothing, blank=blank, shares=(FIRST_SHARE, FIRST_SHARE * several, share))
-    return _expectation_maximisation(learned, seen, flipped, swapped, several=bool(several))
+    learned = _expectation_maximisation(learned, seen, flipped, swapped, several=several)
+    rows = found.log_odds, found.Y, found.weights, found.views
+    return replace(learned, doubt=doubt_scale(learned, *rows, one_class=found.telling.sum() > 1 and not several))
 
 
 def _expectation_maximisation(
@@ -146,7 +155,7 @@ def _filled(models: FittedModels, design: Matrix, Y: Floats) -> Floats:
 
 def _line(found: Floats, made: Floats, right: Floats) -> Line:
     """The log-likelihood ratio of made rows against found ones, which count as far as they seem ``right``."""
-    statistic = np.concatenate([found.sum(axis=1), made.sum(axis=1)])
+    statistic = np.concatenate([found, made])
     weights = np.concatenate([right, np.full(len(made), right.sum() / len(made))])
     labels = np.concatenate([np.zeros(len(found)), np.ones(len(made))])
     return logistic_line(statistic, labels, weights, least_slope=0.0)

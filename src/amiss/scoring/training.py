@@ -9,7 +9,6 @@ import numpy as np
 from amiss.arrays import Floats, Mask
 from amiss.models.fitting import FitResult, FittedModels
 from amiss.models.projection import errors, rho
-from amiss.scoring.by_inputs import ByInputs
 from amiss.scoring.hypotheses import Hypotheses
 from amiss.scoring.neighborhood import Neighborhood, find_neighborhood
 from amiss.scoring.quality import OutputQuality, output_quality
@@ -17,6 +16,9 @@ from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import LocalErrors, Scorer, ViewWeights
 from amiss.scoring.settings import ScoringSettings
 from amiss.scoring.shares import Found, learn_hypotheses
+from amiss.scoring.views import Views
+
+NO_WEIGHTS = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +60,18 @@ def score_training_rows(
     included = settings.included(output_names, mixed, Y, observed)
     scorer = _scorer(settings, included, log_odds, Y, neighborhood, n_jobs, verbose)
     near = None if neighborhood is None else neighborhood.neighbors
-    weights, view = scorer.weights(near), None
+    weights, views = scorer.weights(near), None
     if scorer.by_inputs is not None:
-        assert log_odds.by_inputs is not None and log_odds.by_inputs_held_out is not None
-        view_weights = scorer.by_inputs.of(scorer.rule, scorer.weighting, near)
-        view = ByInputs(log_odds.by_inputs, log_odds.by_inputs_held_out, view_weights)
+        assert log_odds.views is not None
+        views = replace(log_odds.views, weights=scorer.by_inputs.of(scorer.rule, scorer.weighting, near))
         if hypotheses is None:
-            found = Found(models, mixed, log_odds.held_out, weights, view, included)
+            found = Found(models, mixed, log_odds.held_out, weights, views, included)
             hypotheses = learn_hypotheses(found, models.seed)
         scorer = replace(scorer, hypotheses=hypotheses)
     quality = output_quality(
         output_names, models.strength, models.converged, mixed, Y, observed, weights, included
     )
-    judged, back = scorer.judged(mixed, Y, weights, view), rows.place
+    judged, back = scorer.judged(mixed, Y, weights, views), rows.place
     scored = ScoredRows(
         output_names=output_names,
         Y=Y[back],
@@ -80,7 +81,7 @@ def score_training_rows(
         contributions=judged.contributions[back],
         included=included,
         training_match=np.arange(len(Y)),
-        by_inputs=None if view is None else view.take(back),
+        views=None if views is None else views.take(back),
         odds=None if judged.odds is None else judged.odds[back],
         wrong=None if judged.wrong is None else judged.wrong[back],
     )
@@ -91,24 +92,24 @@ def score_training_rows(
 class TrainingLogOdds:
     """Log-odds of the rows of a fit, ``(n_rows, n_outputs)``, by each view.
 
-    ``held_out`` are by models that did not see a row, ``mixed`` an average of both kinds; those by inputs alone
-    are None for rules that do not ask them.
+    ``held_out`` are by models that did not see a row, ``mixed`` an average of both kinds. ``views``, without their
+    weights yet, are None for rules that weigh no hypotheses.
     """
 
     mixed: Floats
     held_out: Floats
-    by_inputs: Floats | None = None
-    by_inputs_held_out: Floats | None = None
+    views: Views | None = None
 
     @classmethod
     def of(cls, result: FitResult, settings: ScoringSettings) -> TrainingLogOdds:
-        share = settings.out_of_fold_share
-        held_out, view = 1.0 if share else 0.0, result.by_inputs  # without folds there are only those that saw it
+        share, alone = settings.out_of_fold_share, result.by_inputs
         if not settings.chosen_rule.inputs_alone:
             return cls(result.log_odds(share), result.log_odds(share))
-        if view is None:
+        if alone is None:
             raise ValueError(f"rule={settings.chosen_rule.name!r} needs models of the inputs alone")
-        return cls(result.log_odds(share), result.log_odds(held_out), view.mixed(share), view.mixed(held_out))
+        doubt, held_out = settings.doubt_share, 1.0 if share else 0.0  # without folds all models saw the row
+        views = Views(result.log_odds(doubt), alone.mixed(doubt), alone.mixed(held_out), NO_WEIGHTS)
+        return cls(result.log_odds(share), result.log_odds(held_out), views)
 
 
 def _scorer(
@@ -134,10 +135,11 @@ def _scorer(
         weighting=settings.weighting,
         included=included,
         share=settings.out_of_fold_share,
+        doubt_share=settings.doubt_share,
         global_weights=by_all.everywhere,
         local=by_all.local,
         neighbor_space=settings.neighbor_space,
         n_jobs=n_jobs,
         verbose=verbose,
-        by_inputs=None if log_odds.by_inputs is None else weights(log_odds.by_inputs),
+        by_inputs=None if log_odds.views is None else weights(log_odds.views.by_inputs),
     )

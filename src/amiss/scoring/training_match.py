@@ -32,8 +32,8 @@ def score_new_rows(
     """Score new rows; those that were in the fit have what they had as ``training`` rows."""
     Y = rows.Y
     seen = scorer.seen(models, rows.design, Y)
-    log_odds, weights, view = seen.log_odds, seen.weights, seen.by_inputs
-    judged = scorer.judged(log_odds, Y, weights, view)
+    log_odds, weights, views = seen.log_odds, seen.weights, seen.views
+    judged = scorer.judged(log_odds, Y, weights, views)
     probabilities = np.where(np.isnan(Y), np.nan, rho(log_odds, Y))
     match = training_match(models.rows, rows.fingerprints)
     known = match >= 0
@@ -47,8 +47,8 @@ def score_new_rows(
         for mine, theirs in ((judged.odds, training.odds), (judged.wrong, training.wrong)):
             if mine is not None and theirs is not None:
                 mine[known] = theirs[there]
-        if view is not None and training.by_inputs is not None:
-            view = view.with_rows(np.flatnonzero(known), training.by_inputs.take(there))
+        if views is not None and training.views is not None:
+            views = views.with_rows(np.flatnonzero(known), training.views.take(there))
     return ScoredRows(
         output_names=names,
         Y=Y,
@@ -58,7 +58,7 @@ def score_new_rows(
         contributions=judged.contributions,
         included=scorer.included,
         training_match=match,
-        by_inputs=view,
+        views=views,
         odds=judged.odds,
         wrong=judged.wrong,
     )
