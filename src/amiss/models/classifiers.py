@@ -110,6 +110,7 @@ class ClassifierLearner:
         names: Sequence[str],
         n_jobs: int | None,
         progress: Progress,
+        like: Fit | None = None,
     ) -> Fit:
         table = design, filled, observed, visible
         return fit_classifiers(self.base_estimator, *table, folds, names=names, n_jobs=n_jobs, progress=progress)

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from amiss.arrays import Floats
 from amiss.data.table import Table
 from amiss.encoding.encoder import fit_encoder
 from amiss.encoding.scalings import SCALINGS
 from amiss.encoding.scalings.base import Scaling
 from amiss.models.folds import stratified_folds
-from amiss.models.logistic.fit import LogisticLearner
-from amiss.models.missing import Expectations, base_rates
-from amiss.models.projection import log_rho
-from amiss.progress import ignored
+from amiss.models.logistic.fit import cross_validated_loss
 
 CANDIDATES = ("rank", "block")
 MOST_ROWS, MOST_OUTPUTS = 1000, 20
-STRENGTHS = (30.0, 3.0, 0.3)
+STRENGTHS = (3.0, 0.3)
 N_FOLDS = 2
 SAME = 1e-9
 
@@ -52,22 +48,10 @@ def choose_scaling(inputs: Table, outputs: Table, *, n_jobs: int | None) -> Scal
             designs[scaling] = other
     if len(designs) == 1:
         return usual
-    losses = {scaling: _log_loss(each, Y[:, told], n_jobs) for scaling, each in designs.items()}
-    return min(losses, key=lambda scaling: losses[scaling])
+    told_Y = Y[:, told]
+    folds = stratified_folds(told_Y, N_FOLDS)
 
+    def loss(scaling: Scaling) -> float:
+        return float(cross_validated_loss(designs[scaling], told_Y, STRENGTHS, folds, n_jobs=n_jobs).sum())
 
-def _log_loss(design: Floats, Y: Floats, n_jobs: int | None) -> float:
-    """Out-of-fold log-loss of models of the inputs alone, summed over rows and outputs."""
-    observed = ~np.isnan(Y)
-    fit = LogisticLearner(STRENGTHS, 1.0).fit(
-        design,
-        Expectations(base_rates(Y)).filled(design, Y),
-        observed,
-        np.zeros((Y.shape[1], Y.shape[1]), dtype=bool),
-        stratified_folds(Y, N_FOLDS),
-        names=(),
-        n_jobs=n_jobs,
-        progress=ignored,
-    )
-    assert fit.out_of_fold is not None
-    return -float(np.where(observed, log_rho(fit.out_of_fold, Y), 0.0).sum())
+    return min(designs, key=loss)

@@ -13,39 +13,26 @@ from __future__ import annotations
 import numpy as np
 
 from amiss.arrays import Floats
-from amiss.scoring.hypotheses import Doubts, Hypotheses
-from amiss.scoring.views import Views
+from amiss.scoring.hypotheses import Doubts, Hypotheses, Statistics
 
 DOUBTFUL = 1.5
 FEW, FEW_OF_ONE_CLASS = 0.12, 0.5  # of the rows
 MOST_SCALE, HALVINGS = 50.0, 40
 
 
-def doubt_scale(
-    hypotheses: Hypotheses, log_odds: Floats, Y: Floats, weights: Floats, views: Views, *, one_class: bool
-) -> float:
+def doubt_scale(hypotheses: Hypotheses, seen: Statistics, doubts: Doubts, *, one_class: bool) -> float:
     """The scale for a table; ``one_class`` says whether all of its outputs are classes of one choice."""
-    doubts = hypotheses.doubts(Y, weights, views)
     doubtful = count_doubtful(doubts)
-    if doubtful > (FEW_OF_ONE_CLASS if one_class else FEW) * len(Y):
+    if doubtful > (FEW_OF_ONE_CLASS if one_class else FEW) * len(doubts.rows):
         return 1.0
-    blind = hypotheses.blind_odds(log_odds, Y, weights, views.held_out).sum(axis=0)
-    wanted = max(float(doubtful), expected_blind(hypotheses, log_odds, Y, weights, views))
-    return _scale_for(wanted, blind, doubts.rows.sum(axis=1))
+    wanted = max(float(doubtful), hypotheses.expected_blind(seen))
+    return _scale_for(wanted, hypotheses.blind_odds(seen).sum(axis=0), doubts.rows.sum(axis=1))
 
 
 def count_doubtful(doubts: Doubts) -> int:
     """How many rows are doubtful by both views."""
     least = np.minimum(doubts.against, doubts.by_inputs_against)
     return int((least.max(axis=1, initial=0.0) > DOUBTFUL).sum())
-
-
-def expected_blind(hypotheses: Hypotheses, log_odds: Floats, Y: Floats, weights: Floats, views: Views) -> float:
-    """The expected number of rows with a blind error, as the shares have it."""
-    seen = hypotheses.statistics(log_odds, Y, weights, views.held_out)
-    with np.errstate(divide="ignore"):
-        odds = np.exp(np.log(hypotheses.shares)[:, None] + hypotheses.log_ratios(seen)).sum(axis=0)
-    return float((odds / (1 + odds)).sum())
 
 
 def _scale_for(wanted: float, blind: Floats, doubt: Floats) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from amiss.scoring.doubt import count_doubtful, expected_blind
+from amiss.scoring.doubt import count_doubtful
 from amiss.scoring.hypotheses import Hypotheses
 from amiss.scoring.rows import ScoredRows
 from amiss.wording import count
@@ -51,9 +51,9 @@ def estimate_errors(hypotheses: Hypotheses | None, scored: ScoredRows) -> ErrorE
     """
     if hypotheses is None or scored.views is None or scored.wrong is None:
         return None
-    seen = scored.Y, scored.weights, scored.views
-    blind = expected_blind(hypotheses, scored.log_odds, *seen)
-    doubtful = float(count_doubtful(hypotheses.doubts(*seen)))
+    Y, weights, views = scored.Y, scored.weights, scored.views
+    blind = hypotheses.expected_blind(hypotheses.statistics(scored.log_odds, Y, weights, views.held_out))
+    doubtful = float(count_doubtful(hypotheses.doubts(Y, weights, views)))
     chances = -np.expm1(-scored.scores)
     wrong, sure = float(chances.sum()), float((chances > 0.5).sum())
     estimate = max(blind, sure, wrong if hypotheses.doubt > 1 else 0.0)

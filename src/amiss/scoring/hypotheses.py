@@ -141,11 +141,17 @@ class Hypotheses:
             np.where(seen.is_empty, np.minimum(-self.blank(seen.blank), MOST_EVIDENCE), -np.inf),
         ])  # fmt: skip
 
-    def blind_odds(self, log_odds: Floats, Y: Floats, weights: Floats, held_out: Floats) -> Floats:
-        """Odds of the three kinds of blind errors, as far as the lines are trusted, ``(3, n_rows)``."""
-        seen = self.statistics(log_odds, Y, weights, held_out)
+    def blind_odds(self, seen: Statistics, *, bounded: bool = True) -> Floats:
+        """Odds of the three kinds of blind errors, ``(3, n_rows)``, as far as the lines are trusted or beyond."""
+        ratios = self.log_ratios(seen)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.exp(np.log(self.shares)[:, None] + _trusted(self.log_ratios(seen), TRUSTED)))
+            log_shares = np.log(self.shares)[:, None]
+        return np.asarray(np.exp(log_shares + (_trusted(ratios, TRUSTED) if bounded else ratios)))
+
+    def expected_blind(self, seen: Statistics) -> float:
+        """The expected number of rows with a blind error, as the shares have it."""
+        odds = self.blind_odds(seen, bounded=False).sum(axis=0)
+        return float((odds / (1 + odds)).sum())
 
     def doubts(self, Y: Floats, weights: Floats, views: Views) -> Doubts:
         """What the models do not believe, although they were shown it."""
@@ -160,7 +166,7 @@ class Hypotheses:
 
     def verdicts(self, log_odds: Floats, Y: Floats, weights: Floats, views: Views) -> Verdicts:
         """Odds of each kind of error, how likely each output is wrong, and what it adds to the score."""
-        flipped, unrelated, blank = self.blind_odds(log_odds, Y, weights, views.held_out)
+        flipped, unrelated, blank = self.blind_odds(self.statistics(log_odds, Y, weights, views.held_out))
         doubts = self.doubts(Y, weights, views)
         odds = np.stack([flipped + doubts.rows[:, 0], doubts.rows[:, 1], unrelated, blank], axis=1)
         judgement = doubts.cells + doubts.by_inputs_cells

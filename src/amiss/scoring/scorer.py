@@ -55,8 +55,9 @@ class Scorer:
     """Scores rows by a rule, with ``global_weights`` or with weights from ``local`` errors.
 
     ``share`` is the share that models which did not see a row have in the log-odds of training rows,
-    ``doubt_share`` the same in the log-odds that doubts come from. ``by_inputs`` gives weights by the models of the
-    inputs alone and ``hypotheses`` is what was learned of the table; both are None for rules that need neither.
+    ``doubt_share`` the same in the log-odds that doubts come from. ``by_inputs`` gives weights by the models of
+    the inputs alone and ``hypotheses`` is what was learned of the table; both are None for rules that need
+    neither.
     """
 
     rule: ScoringRule

@@ -116,8 +116,9 @@ def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
     blank, share = _blank_rows(seen) if found.telling.sum() > 1 else (NO_EVIDENCE, 0.0)
     learned = replace(nothing, blank=blank, shares=(FIRST_SHARE, FIRST_SHARE * several, share))
     learned = _expectation_maximisation(learned, seen, flipped, swapped, several=several)
-    rows = found.log_odds, found.Y, found.weights, found.views
-    return replace(learned, doubt=doubt_scale(learned, *rows, one_class=found.telling.sum() > 1 and not several))
+    doubts = learned.doubts(found.Y, found.weights, found.views)
+    one_class = bool(found.telling.sum() > 1 and not several)
+    return replace(learned, doubt=doubt_scale(learned, seen, doubts, one_class=one_class))
 
 
 def _expectation_maximisation(

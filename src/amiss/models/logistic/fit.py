@@ -59,6 +59,7 @@ class LogisticLearner:
         names: Sequence[str],
         n_jobs: int | None,
         progress: Progress,
+        like: Fit | None = None,
     ) -> Fit:
         return fit_logistic(
             design,
@@ -70,6 +71,7 @@ class LogisticLearner:
             parent_penalty=self.parent_penalty,
             n_jobs=n_jobs,
             progress=progress,
+            strength=None if like is None else like.strength,
         )
 
 
@@ -84,16 +86,21 @@ def fit_logistic(
     parent_penalty: float = 1.0,
     n_jobs: int | None = None,
     progress: Progress = ignored,
+    strength: Floats | None = None,
 ) -> Fit:
     """One L2-penalised logistic regression per output.
 
-    ``outputs`` holds 0 and 1, and expected values where ``observed`` is False. Without ``folds``
-    there must be a single strength. Coefficients of outputs are penalised by the strength, those
-    of inputs ``parent_penalty`` times less.
+    ``outputs`` holds 0 and 1, and expected values where ``observed`` is False. Folds choose between the
+    ``strengths``, unless the ``strength`` of each output is given; without folds there must be a single one.
+    Coefficients of outputs are penalised by the strength, those of inputs ``parent_penalty`` times less.
     """
     design = _Design.of(inputs, outputs, parent_penalty)
     rows = LocalRows(design.Z, signs_of(outputs, observed), folds, n_jobs)
-    fits = fit_rows(rows, visible, strengths, progress)
+    if strength is None:
+        fits = fit_rows(rows, visible, strengths, progress)
+    else:
+        fits = fit_at(rows, visible, strength)
+        progress(len(strength))
     coef = design.on_columns(fits.final.coef)
     model = LinearModel(coef, design.at_zero(fits.final.intercept, coef))
     in_sample = rows.margins(fits.final.coef, fits.final.intercept)
@@ -103,6 +110,20 @@ def fit_logistic(
         fold_models = FoldModels(moved, design.at_zero(fits.shift[-1].astype(np.float64), moved), folds)
         held_out = in_sample + fold_models.shifts(inputs, outputs, n_jobs)
     return Fit(model, in_sample, held_out, fits.strength, fits.final.converged, fold_models)
+
+
+def cross_validated_loss(
+    inputs: Matrix, outputs: Floats, strengths: Sequence[float], folds: Folds, *, n_jobs: int | None = None
+) -> Floats:
+    """The log-loss outside the folds of models of each output given the inputs, at its best strength.
+
+    It is summed over the rows in which the output is not NaN, and about as exact as choosing a strength needs it.
+    """
+    observed = ~np.isnan(outputs)
+    filled = np.where(observed, outputs, 0.0)
+    design = _Design.of(inputs, filled, 1.0)
+    rows = LocalRows(design.Z, signs_of(filled, observed), folds, n_jobs)
+    return choose_strengths(rows, np.zeros((rows.n_outputs, rows.n_outputs), dtype=bool), strengths).loss
 
 
 @dataclass(frozen=True)
@@ -120,12 +141,19 @@ class OutputFits:
 
 def fit_rows(rows: Rows, visible: Mask, strengths: Sequence[float], progress: Progress = ignored) -> OutputFits:
     """Choose the strengths and fit all outputs, wherever the rows are."""
-    strength, start, choice = np.full(rows.n_outputs, float(strengths[0])), None, None
-    if rows.n_folds:
-        choice = choose_strengths(rows, visible, strengths, progress)
-        strength, start = choice.strength, Start(choice.coef, choice.intercept)
+    if not rows.n_folds:
+        return fit_at(rows, visible, np.full(rows.n_outputs, float(strengths[0])))
+    choice = choose_strengths(rows, visible, strengths, progress)
+    return fit_at(rows, visible, choice.strength, Start(choice.coef, choice.intercept), choice.shift)
+
+
+def fit_at(
+    rows: Rows, visible: Mask, strength: Floats, start: Start | None = None, shift: Floats | None = None
+) -> OutputFits:
+    """Fit all outputs, each at its strength; ``start`` and ``shift`` are where to start."""
     final = solve(rows.problems(None, MIXED), Terms(visible, strength), start=start, effort=FINAL)
-    shift = None if choice is None else outside_folds(rows, visible, choice, final)
+    if rows.n_folds:
+        shift = outside_folds(rows, visible, strength, final, shift)
     return OutputFits(final, strength, shift)
 
 

@@ -40,10 +40,11 @@ TOGETHER_BYTES = 64 << 20  # of the signs of all folds of the outputs that are f
 
 @dataclass(frozen=True)
 class Choice:
-    """The strength of each output, the fit on all rows there, and how far the fits outside each fold lie
-    from it, ``(n_columns + 1, n_folds, n_outputs)`` with the intercepts last."""
+    """The strength of each output, its log-loss outside the folds there, the fit on all rows, and how far the fits
+    outside each fold lie from it, ``(n_columns + 1, n_folds, n_outputs)`` with the intercepts last."""
 
     strength: Floats
+    loss: Floats
     coef: Floats
     intercept: Floats
     shift: Floats
@@ -63,19 +64,19 @@ def choose_strengths(
         upward = begin.of(search.strength == ladder[first])
         progress((len(begin.outputs) - len(upward.outputs)) * first)
         search.follow(upward, ladder[:first][::-1], progress)
-    return Choice(search.strength, search.coef, search.intercept, search.shift)
+    return Choice(search.strength, search.loss, search.coef, search.intercept, search.shift)
 
 
-def outside_folds(rows: Rows, allowed: Mask, choice: Choice, final: Solution) -> Floats:
-    """How far the fits on the rows outside each fold lie from the fit on all rows, at the chosen strengths.
+def outside_folds(rows: Rows, allowed: Mask, strength: Floats, final: Solution, shift: Floats | None) -> Floats:
+    """How far the fits on the rows outside each fold lie from the fit on all rows, each at its strength.
 
-    ``final`` is that fit, from which the others are finished; the result is
-    ``(n_columns + 1, n_folds, n_outputs)``, with the intercepts last.
+    ``final`` is that fit, from which the others are finished, and ``shift`` about where they lie, if that is
+    known; the result is ``(n_columns + 1, n_folds, n_outputs)``, with the intercepts last.
     """
-    terms = Terms(allowed, choice.strength.astype(SINGLE.values))
+    terms = Terms(allowed, strength.astype(SINGLE.values))
     with rows.pool.at_work():
         fits = _FoldFits(rows.problems(None, SINGLE), terms, Start(final.coef, final.intercept), FINAL_FOLD)
-        return fits.solve(choice.shift)
+        return fits.solve(shift)
 
 
 @dataclass(frozen=True)
