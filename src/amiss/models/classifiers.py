@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -110,10 +110,14 @@ class ClassifierLearner:
         names: Sequence[str],
         n_jobs: int | None,
         progress: Progress,
-        like: Fit | None = None,
+        alone: bool = False,
     ) -> Fit:
-        table = design, filled, observed, visible
-        return fit_classifiers(self.base_estimator, *table, folds, names=names, n_jobs=n_jobs, progress=progress)
+        def fit(visible: Mask) -> Fit:
+            table = design, filled, observed, visible
+            how: dict[str, Any] = {"names": names, "n_jobs": n_jobs, "progress": progress}
+            return fit_classifiers(self.base_estimator, *table, folds, **how)
+
+        return replace(fit(visible), alone=fit(np.zeros_like(visible)) if alone else None)
 
 
 def fit_classifiers(

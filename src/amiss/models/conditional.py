@@ -126,7 +126,7 @@ class Fit:
 
     ``in_sample`` and ``out_of_fold`` are log-odds ``(n_rows, n_outputs)``, the latter None if no
     folds were asked for. Strengths are NaN for models without them, and models that are not linear
-    are not kept for each fold.
+    are not kept for each fold. ``alone`` is the same given the inputs alone, if it was asked for.
     """
 
     model: ConditionalModel
@@ -135,6 +135,7 @@ class Fit:
     strength: Floats
     converged: Mask
     fold_models: FoldModels | None = None
+    alone: Fit | None = None
 
 
 def linear_twin(model: ConditionalModel, inputs: Matrix, outputs: Floats) -> LinearModel | None:

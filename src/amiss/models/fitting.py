@@ -247,23 +247,21 @@ def _fit(
     learner, n_outputs, observed = settings.learner, Y.shape[1], ~np.isnan(Y)
     folds = stratified_folds(Y, min(settings.cv, len(Y))) if settings.needs_folds else None
 
-    def fit(filled: Floats, visible: Mask, like: Fit | None = None) -> Fit:
-        steps = n_outputs if like is not None else n_outputs * learner.steps_per_output
-        with progress.stages(verbose)("fitting outputs", steps) as advance:
+    def fit(filled: Floats, visible: Mask, *, also_alone: bool = False) -> Fit:
+        with progress.stages(verbose)("fitting outputs", n_outputs * learner.steps_per_output) as advance:
             table = design, filled, observed, visible
-            return learner.fit(*table, folds, names=names, n_jobs=n_jobs, progress=advance, like=like)
+            return learner.fit(*table, folds, names=names, n_jobs=n_jobs, progress=advance, alone=also_alone)
 
     ties = settings.parents.ties(Y)
     visible = settings.parents.visible(n_outputs, settings.output_order(names), ties)
-    expectations, alone, nobody = Expectations(base_rates(Y)), None, np.zeros_like(visible)
+    expectations, alone, wanted = Expectations(base_rates(Y)), None, settings.inputs_alone
     if visible.any() and not observed.all():
-        alone = fit(expectations.filled(design, Y), nobody)
+        alone = fit(expectations.filled(design, Y), np.zeros_like(visible))
         expectations = Expectations(base_rates(Y), alone.model)
-    whole = fit(expectations.filled(design, Y), visible)
-    if not settings.inputs_alone:
-        alone = None
-    elif not visible.any():
-        alone = whole
+    also_alone = wanted and alone is None and bool(visible.any())
+    whole = fit(expectations.filled(design, Y), visible, also_alone=also_alone)
+    if also_alone:
+        alone = whole.alone
     elif alone is None:
-        alone = fit(expectations.filled(design, Y), nobody, like=whole)
-    return _Fits(whole, alone, expectations, ties)
+        alone = whole  # no model sees another output anyway
+    return _Fits(whole, alone if wanted else None, expectations, ties)

@@ -8,6 +8,7 @@ scaling, and the lower log-loss on rows outside the fold wins.
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from amiss.data.table import Table
 from amiss.encoding.encoder import fit_encoder
@@ -21,6 +22,7 @@ MOST_ROWS, MOST_OUTPUTS = 1000, 20
 STRENGTHS = (3.0, 0.3)
 N_FOLDS = 2
 SAME = 1e-9
+EXTREMES = ((np.min, np.inf), (np.max, -np.inf))
 
 
 def choose_scaling(inputs: Table, outputs: Table, *, n_jobs: int | None) -> Scaling:
@@ -31,8 +33,10 @@ def choose_scaling(inputs: Table, outputs: Table, *, n_jobs: int | None) -> Scal
     some = np.unique(np.linspace(0, len(inputs) - 1, MOST_ROWS).astype(np.intp))
     usual, *others = (SCALINGS[name] for name in CANDIDATES)
     sample = inputs.take(some)
+    if len(some) < 4 * N_FOLDS or _two_valued(sample):
+        return usual
     encoder = fit_encoder(sample, usual, part=True)
-    if encoder.stored_sparse or len(some) < 4 * N_FOLDS:  # a table that is mostly zeros is not ranked anyway
+    if encoder.stored_sparse:  # a table that is mostly zeros is not ranked anyway
         return usual
     Y = np.asarray(outputs.values)[some]
     spread = np.minimum((Y == 0).sum(axis=0), (Y == 1).sum(axis=0))
@@ -44,7 +48,7 @@ def choose_scaling(inputs: Table, outputs: Table, *, n_jobs: int | None) -> Scal
     designs = {usual: design}
     for scaling in others:
         other = fit_encoder(sample, scaling, part=True).transform(sample)
-        if np.abs(other - design).max() > SAME:  # columns of two values look the same by every scaling
+        if np.abs(other - design).max() > SAME:
             designs[scaling] = other
     if len(designs) == 1:
         return usual
@@ -55,3 +59,13 @@ def choose_scaling(inputs: Table, outputs: Table, *, n_jobs: int | None) -> Scal
         return float(cross_validated_loss(designs[scaling], told_Y, STRENGTHS, folds, n_jobs=n_jobs).sum())
 
     return min(designs, key=loss)
+
+
+def _two_valued(inputs: Table) -> bool:
+    """Whether no column has more than two values: then they look the same by every scaling."""
+    values = inputs.values
+    if sparse.issparse(values):
+        return False
+    known = ~np.isnan(values)
+    least, most = (bound(values, axis=0, where=known, initial=far) for bound, far in EXTREMES)
+    return bool((~known | (values == least) | (values == most)).all())

@@ -115,7 +115,7 @@ def _classes(Y: Floats, ones: Floats, both: Floats) -> tuple[tuple[int, ...], ..
     left, found = [int(i) for i in np.argsort(-ones, kind="stable") if 0 < ones[i] < n_rows], []
     if _is_class(Y, left):  # people who choose two of a class by mistake make its outputs exclude each other less
         return (tuple(sorted(left)),)
-    while len(left) >= FEWEST_IN_CLASS:
+    while len(left) >= FEWEST_IN_CLASS and ones[left].sum() >= EXACTLY_ONE * n_rows:
         group = _pruned(Y, _grown(left, exclude))
         if _is_class(Y, group):
             found.append(tuple(sorted(group)))
@@ -140,14 +140,17 @@ def _grown(outputs: list[int], exclude: Mask) -> list[int]:
 
 def _pruned(Y: Floats, group: list[int]) -> list[int]:
     """The group without outputs that mostly come with another one of it: a rare output is seldom met by chance."""
-    while len(group) >= FEWEST_IN_CLASS:
-        alone = Y[:, group].sum(axis=1) == 1
-        shares = (Y[:, group] * alone[:, None]).sum(axis=0) / Y[:, group].sum(axis=0)
-        worst = int(np.argmin(shares))
-        if shares[worst] >= MOSTLY_ALONE:
+    mine = Y[:, group]
+    ones, total = mine.sum(axis=0), mine.sum(axis=1)
+    left = np.arange(len(group))
+    while len(left) >= FEWEST_IN_CLASS and ones[left].sum() >= EXACTLY_ONE * len(Y):
+        alone = (total == 1).astype(np.float64) @ mine
+        worst = int(np.argmin(alone[left] / ones[left]))
+        if alone[left[worst]] >= MOSTLY_ALONE * ones[left[worst]]:
             break
-        group = group[:worst] + group[worst + 1 :]
-    return group
+        total = total - mine[:, left[worst]]
+        left = np.delete(left, worst)
+    return [group[place] for place in left]
 
 
 def _opposites(Y: Floats, ones: Floats, both: Floats) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ change, with the models that produced them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,9 @@ from amiss.models.logistic.local import LocalRows
 from amiss.models.logistic.loss import signs_of
 from amiss.models.logistic.newton import Effort, Solution, solve
 from amiss.models.logistic.objective import Start, Terms
-from amiss.models.logistic.path import choose_strengths, outside_folds
+from amiss.models.logistic.path import WHOLE, choose_strengths, outside_folds
 from amiss.models.logistic.preconditioner import worth_sampling
-from amiss.models.logistic.seam import MIXED, Rows
+from amiss.models.logistic.seam import MIXED, SINGLE, Rows
 from amiss.progress import Progress, ignored
 
 FINAL = Effort(tolerance=1e-8, newton_steps=100, residual=0.1, tightening=True)
@@ -59,7 +59,7 @@ class LogisticLearner:
         names: Sequence[str],
         n_jobs: int | None,
         progress: Progress,
-        like: Fit | None = None,
+        alone: bool = False,
     ) -> Fit:
         return fit_logistic(
             design,
@@ -71,7 +71,7 @@ class LogisticLearner:
             parent_penalty=self.parent_penalty,
             n_jobs=n_jobs,
             progress=progress,
-            strength=None if like is None else like.strength,
+            alone=alone,
         )
 
 
@@ -86,30 +86,32 @@ def fit_logistic(
     parent_penalty: float = 1.0,
     n_jobs: int | None = None,
     progress: Progress = ignored,
-    strength: Floats | None = None,
+    alone: bool = False,
 ) -> Fit:
     """One L2-penalised logistic regression per output.
 
-    ``outputs`` holds 0 and 1, and expected values where ``observed`` is False. Folds choose between the
-    ``strengths``, unless the ``strength`` of each output is given; without folds there must be a single one.
-    Coefficients of outputs are penalised by the strength, those of inputs ``parent_penalty`` times less.
+    ``outputs`` holds 0 and 1, and expected values where ``observed`` is False. Without ``folds``
+    there must be a single strength. Coefficients of outputs are penalised by the strength, those
+    of inputs ``parent_penalty`` times less. With ``alone``, models of the inputs alone are fitted at the strengths
+    that were chosen.
     """
     design = _Design.of(inputs, outputs, parent_penalty)
     rows = LocalRows(design.Z, signs_of(outputs, observed), folds, n_jobs)
-    if strength is None:
-        fits = fit_rows(rows, visible, strengths, progress)
-    else:
-        fits = fit_at(rows, visible, strength)
-        progress(len(strength))
-    coef = design.on_columns(fits.final.coef)
-    model = LinearModel(coef, design.at_zero(fits.final.intercept, coef))
-    in_sample = rows.margins(fits.final.coef, fits.final.intercept)
-    fold_models, held_out = None, None
-    if folds is not None and fits.shift is not None:
-        moved = design.on_columns(fits.shift[:-1].astype(np.float64)).astype(np.float32)
-        fold_models = FoldModels(moved, design.at_zero(fits.shift[-1].astype(np.float64), moved), folds)
-        held_out = in_sample + fold_models.shifts(inputs, outputs, n_jobs)
-    return Fit(model, in_sample, held_out, fits.strength, fits.final.converged, fold_models)
+    fits = fit_rows(rows, visible, strengths, progress)
+
+    def fit_of(found: OutputFits) -> Fit:
+        coef = design.on_columns(found.final.coef)
+        model = LinearModel(coef, design.at_zero(found.final.intercept, coef))
+        in_sample = rows.margins(found.final.coef, found.final.intercept)
+        fold_models, held_out = None, None
+        if folds is not None and found.shift is not None:
+            moved = design.on_columns(found.shift[:-1].astype(np.float64)).astype(np.float32)
+            fold_models = FoldModels(moved, design.at_zero(found.shift[-1].astype(np.float64), moved), folds)
+            held_out = in_sample + fold_models.shifts(inputs, outputs, n_jobs)
+        return Fit(model, in_sample, held_out, found.strength, found.final.converged, fold_models)
+
+    by_inputs = fit_of(fit_at(rows, np.zeros_like(visible), fits.strength)) if alone else None
+    return replace(fit_of(fits), alone=by_inputs)
 
 
 def cross_validated_loss(
@@ -151,6 +153,10 @@ def fit_at(
     rows: Rows, visible: Mask, strength: Floats, start: Start | None = None, shift: Floats | None = None
 ) -> OutputFits:
     """Fit all outputs, each at its strength; ``start`` and ``shift`` are where to start."""
+    if start is None:  # most of the way can be gone in single precision
+        terms = Terms(visible, strength.astype(SINGLE.values))
+        near = solve(rows.problems(None, SINGLE), terms, effort=WHOLE)
+        start = Start(near.coef, near.intercept)
     final = solve(rows.problems(None, MIXED), Terms(visible, strength), start=start, effort=FINAL)
     if rows.n_folds:
         shift = outside_folds(rows, visible, strength, final, shift)
