@@ -136,7 +136,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     >>> why.suspects[0].output, why.suspects[0].observed, why.suspects[0].direction
     ('y1', 1, 'commission')
     >>> print(why.sentences()[1])
-    It contradicts its other outputs or its inputs (chance that the row is wrong: 63%).
+    It contradicts its other outputs or its inputs (chance that the row is wrong: 94%).
     """
 
     def __init__(

@@ -215,6 +215,6 @@ def test_find_by_level(amiss, records):
     automatic = json.loads(amiss(*FIND, "--rate", "auto", "--rule", "flip", "--json").out)
     assert automatic["flagged"] == level["flagged"] and automatic["fdr"] == 0.2
     by_chance = json.loads(amiss(*FIND, "--rate", "auto", "--json").out)
-    assert by_chance["threshold"] == 0.223144 and "fdr" not in by_chance
+    assert by_chance["threshold"] == 0.356675 and "fdr" not in by_chance
     for options in (("--rate", "often"), ("--rate", "0.1", "--alerts", "3"), ("--fdr", "0.1", "--crossfit", "no")):
         assert amiss(*FIND, *options).code == 2

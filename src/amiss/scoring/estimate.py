@@ -13,7 +13,7 @@ from amiss.wording import count
 
 # Chosen by eye on tables with errors made on purpose.
 # docs/measurements/errors.md says how often such an interval holds the truth.
-FEWER, MORE = 0.75, 1.5
+FEWER, MORE = 0.5, 2.0
 
 
 @dataclass(frozen=True)
