@@ -33,7 +33,7 @@ def main() -> None:
     for name in arguments.datasets.split(","):
         data = load(arguments.data, name)
         X, Y = data.X, np.asarray(data.Y.values)
-        MCODE(**OLD).fit(X, Y)
+        MCODE(**SETTINGS["0.1.0"]).fit(X, Y)
         best = dict.fromkeys(SETTINGS, np.inf)
         for _ in range(arguments.repeats):
             for called, parameters in SETTINGS.items():
