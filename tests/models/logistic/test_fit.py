@@ -11,7 +11,7 @@ from support.tables import make_table
 
 from amiss.encoding.joint import joint
 from amiss.models.folds import stratified_folds
-from amiss.models.logistic.fit import fit_logistic
+from amiss.models.logistic.fit import cross_validated_loss, fit_logistic
 from amiss.models.registry import PARENTS
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
@@ -51,6 +51,37 @@ def test_strengths_and_held_out_log_odds_are_scikit_learns(parents):
         left_out = held_out[best][1]
         error, change = fit.out_of_fold[:, i] - left_out, in_sample - left_out
         assert np.linalg.norm(error) < 0.02 * np.linalg.norm(change)
+
+
+def test_models_of_the_inputs_alone_are_fitted_beside_the_others_at_their_strengths():
+    X, Y = make_table(200, seed=1)
+    observed, folds, visible = np.ones(Y.shape, bool), stratified_folds(Y, 5), ~np.eye(4, dtype=bool)
+    both = fit_logistic(X, Y, observed, visible, STRENGTHS, folds, alone=True)
+    without = fit_logistic(X, Y, observed, visible, STRENGTHS, folds)
+    np.testing.assert_array_equal(both.in_sample, without.in_sample)
+    assert without.alone is None and not both.alone.model.coef[X.shape[1] :].any()
+    np.testing.assert_array_equal(both.alone.strength, both.strength)
+    for i, strength in enumerate(both.strength):
+        model, Z = twin(X, Y, i, np.zeros_like(visible), strength)
+        in_sample = model.fit(Z, Y[:, i]).decision_function(Z)
+        np.testing.assert_allclose(both.alone.in_sample[:, i], in_sample, atol=1e-3)
+        left_out = np.empty(len(Y))
+        for fold in range(5):
+            out = folds[:, i] == fold
+            left_out[out] = model.fit(Z[~out], Y[~out, i]).decision_function(Z[out])
+        error, change = both.alone.out_of_fold[:, i] - left_out, in_sample - left_out
+        # No path leads to these, so the folds are fitted a little less far.
+        assert np.linalg.norm(error) < 0.05 * np.linalg.norm(change)
+
+
+def test_the_cross_validated_loss_is_that_of_the_rows_outside_the_folds():
+    X, Y = make_table(200, seed=1)
+    Y[3, 1] = np.nan
+    folds = stratified_folds(Y, 2)
+    observed, filled = ~np.isnan(Y), np.nan_to_num(Y)
+    fit = fit_logistic(X, filled, observed, np.zeros((4, 4), bool), STRENGTHS, folds)
+    losses = np.where(observed, np.logaddexp(0, fit.out_of_fold) - filled * fit.out_of_fold, 0).sum(axis=0)
+    np.testing.assert_allclose(cross_validated_loss(X, Y, STRENGTHS, folds), losses, rtol=0.02)
 
 
 def test_an_output_does_not_see_itself_nor_those_after_it_in_the_chain():
