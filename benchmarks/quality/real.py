@@ -2,9 +2,9 @@
 
     python -m benchmarks.quality.real --data ../shared/real
 
-Average precision over cells and over rows, per reader and as a mean; then precision, recall and F1 of the automatic
-cut (``contamination="auto"``) and of cleanlab's ``find_label_issues``, and how many wrong rows are estimated. The
-detector sees a reader's outputs, never the truth. Settings of ours were tuned on these two tables.
+Average precision over cells and over rows, per reader and as a mean; then precision, recall and F1 of the
+automatic cut (``contamination="auto"``) and of cleanlab's ``find_label_issues``, and how many wrong rows are
+estimated. The detector sees a reader's outputs, never the truth. Settings of ours were tuned on these two tables.
 """
 
 from __future__ import annotations
