@@ -9,6 +9,7 @@ from support.tables import fitted, make_table
 from amiss import MCODE, load
 from amiss.evaluation import inject
 from amiss.scoring.hypotheses import (
+    BEYOND,
     DOUBT,
     DOUBT_BY_INPUTS,
     KINDS,
@@ -44,7 +45,7 @@ def by_hand(hypotheses, log_odds, y, weights, doubted, view, view_held_out, view
     emptiness = np.log1p(np.exp(view_held_out)).sum()
 
     def odds(share, ratio, most):
-        return share * np.exp(ratio if ratio <= 0 else most * np.tanh(ratio / most) + 1e-3 * ratio)
+        return share * np.exp(ratio if ratio <= 0 else most * np.tanh(ratio / most) + BEYOND * ratio)
 
     def line(of, at):
         return of.intercept + of.slope * at

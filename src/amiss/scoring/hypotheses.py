@@ -53,6 +53,7 @@ KINDS: tuple[Kind, ...] = ("contradiction", "inputs", "unrelated", "blank")
 
 DOUBT, DOUBT_BY_INPUTS = 0.05, 0.02
 TRUSTED = np.array([[4.0], [4.0], [8.0]])  # of contradictions, unrelated rows and blank rows
+BEYOND = 0.02  # of the log-likelihood ratio counts where it is not trusted: rows do not tie
 OF_BASE_RATE = 0.15
 ENOUGH_SKILL = 0.05
 OF_LOCAL_ERROR = 0.1
@@ -236,4 +237,4 @@ def _scale(counted: Mask, included: Mask) -> Floats:
 
 def _trusted(log_ratio: Floats, most: Floats) -> Floats:
     """The same where it speaks against an error; bounded, but still rising, where it speaks for one."""
-    return np.where(log_ratio > 0, most * np.tanh(log_ratio / most) + 1e-3 * log_ratio, log_ratio)
+    return np.where(log_ratio > 0, most * np.tanh(log_ratio / most) + BEYOND * log_ratio, log_ratio)
