@@ -110,8 +110,11 @@ def fit_logistic(
             held_out = in_sample + fold_models.shifts(inputs, outputs, n_jobs)
         return Fit(model, in_sample, held_out, found.strength, found.final.converged, fold_models)
 
-    by_inputs = fit_of(fit_at(rows, np.zeros_like(visible), fits.strength)) if alone else None
-    return replace(fit_of(fits), alone=by_inputs)
+    whole = fit_of(fits)
+    if not alone:
+        return whole
+    nobody = np.zeros_like(visible)
+    return replace(whole, alone=fit_of(fit_at(rows, nobody, fits.strength, _start(rows, nobody, fits.strength))))
 
 
 def cross_validated_loss(
@@ -153,14 +156,16 @@ def fit_at(
     rows: Rows, visible: Mask, strength: Floats, start: Start | None = None, shift: Floats | None = None
 ) -> OutputFits:
     """Fit all outputs, each at its strength; ``start`` and ``shift`` are where to start."""
-    if start is None:  # most of the way can be gone in single precision
-        terms = Terms(visible, strength.astype(SINGLE.values))
-        near = solve(rows.problems(None, SINGLE), terms, effort=WHOLE)
-        start = Start(near.coef, near.intercept)
     final = solve(rows.problems(None, MIXED), Terms(visible, strength), start=start, effort=FINAL)
     if rows.n_folds:
         shift = outside_folds(rows, visible, strength, final, shift)
     return OutputFits(final, strength, shift)
+
+
+def _start(rows: Rows, visible: Mask, strength: Floats) -> Start:
+    """Where a fit may start: most of the way can be gone in single precision."""
+    near = solve(rows.problems(None, SINGLE), Terms(visible, strength.astype(SINGLE.values)), effort=WHOLE)
+    return Start(near.coef, near.intercept)
 
 
 @dataclass(frozen=True)
