@@ -18,7 +18,7 @@ from amiss.models.folds import stratified_folds
 from amiss.models.logistic.fit import cross_validated_loss
 
 CANDIDATES = ("rank", "block")
-MOST_ROWS, MOST_OUTPUTS = 1000, 20
+MOST_ROWS, MOST_OUTPUTS = 1000, 10
 STRENGTHS = (3.0, 0.3)
 N_FOLDS = 2
 SAME = 1e-9
