@@ -101,9 +101,9 @@ _HOMES = {
     "Settings": "amiss.settings",
     "Shift": "amiss.monitoring.shifts",
     "Table": "amiss.data.table",
-    "Views": "amiss.scoring.views",
     "Term": "amiss.explanations.explained_output",
     "Unseen": "amiss.monitoring.unseen",
+    "Views": "amiss.scoring.views",
     "load": "amiss.detector",
     "read": "amiss.readers.reading",
 }

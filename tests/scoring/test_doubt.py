@@ -35,7 +35,7 @@ def test_few_doubtful_rows_are_believed_and_counted():
     detector = MCODE(contamination="auto").fit(X, Y)
     hypotheses, doubts = hypotheses_and_doubts(detector)
     chances = -np.expm1(-detector.decision_scores_)
-    assert count_doubtful(doubts) <= FEW * len(Y) and hypotheses.doubt > 1
+    assert count_doubtful(doubts) <= FEW * len(Y) and hypotheses.believed
     assert chances.sum() == pytest.approx(max(count_doubtful(doubts), 1), rel=1e-6)
     estimate = detector.error_estimate_.rows
     assert 2 / 3 < estimate.estimate / wrong.sum() < 1.5 and estimate.low <= wrong.sum() <= estimate.high
@@ -48,8 +48,17 @@ def test_many_doubtful_rows_are_not():
     noisy = np.where(rng.random(Y.shape) < 0.25, 1 - Y, Y)  # then nobody can tell an error from a hard case
     detector = MCODE().fit(X, noisy)
     hypotheses, doubts = hypotheses_and_doubts(detector)
-    assert count_doubtful(doubts) > FEW * len(Y) and hypotheses.doubt == 1
+    assert count_doubtful(doubts) > FEW * len(Y) and hypotheses.doubt == 1 and not hypotheses.believed
     assert detector.error_estimate_.rows.high >= count_doubtful(doubts)  # but it may be so many
+
+
+def test_rows_without_outputs_do_not_make_doubtful_rows_few():
+    X, Y, _ = judged()
+    noisy = np.where(np.random.default_rng(1).random(Y.shape) < 0.25, 1 - Y, Y)
+    unlabelled = np.vstack([noisy, np.full((3 * len(Y), 3), np.nan)])
+    detector = MCODE().fit(np.vstack([X, *[X + 5.0] * 3]), unlabelled)
+    hypotheses, doubts = hypotheses_and_doubts(detector)
+    assert 0 < count_doubtful(doubts) <= FEW * len(unlabelled) and not hypotheses.believed
 
 
 def test_classes_taken_for_one_another_are_believed_in_greater_number():
@@ -60,7 +69,7 @@ def test_classes_taken_for_one_another_are_believed_in_greater_number():
     detector = MCODE(contamination="auto").fit(X, np.eye(5)[said])
     assert detector.fitted_.models.ties.classes == ((0, 1, 2, 3, 4),)
     hypotheses, doubts = hypotheses_and_doubts(detector)
-    assert count_doubtful(doubts) > FEW * 1000 and hypotheses.doubt > 1
+    assert count_doubtful(doubts) > FEW * 1000 and hypotheses.believed
     assert hypotheses.shares[1] == 0  # another row's class is just another class
     wrong, estimate = said != truth, detector.error_estimate_.rows
     assert 2 / 3 < estimate.estimate / wrong.sum() < 1.5

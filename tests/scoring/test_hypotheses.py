@@ -63,8 +63,9 @@ def by_hand(hypotheses, log_odds, y, weights, doubted, view, view_held_out, view
     which, differs = one / (1 - np.prod(1 - one)), against_x / (1 + against_x)
     judgement, blind = hypotheses.doubt * (c + c_x), flipped * which + (unrelated + blank) * differs
     kinds = np.array([flipped + doubt, doubt_x, unrelated, blank])
-    right = (1 - blind / (1 + flipped + unrelated + blank)) / (1 + judgement)
-    return np.log1p(kinds.sum()), kinds, (judgement + blind) / (judgement + blind).sum(), 1 - right
+    cells = judgement + blind
+    wrong = cells / (1 + flipped + unrelated + blank + judgement)
+    return np.log1p(kinds.sum()), kinds, cells / cells.sum(), wrong
 
 
 def test_the_formulas_are_those_of_the_docstring():
@@ -84,6 +85,7 @@ def test_the_formulas_are_those_of_the_docstring():
         np.testing.assert_allclose(rows.odds[n], kinds, rtol=1e-7, atol=1e-12)
         np.testing.assert_allclose(rows.contributions[n], share * score, rtol=1e-7, atol=1e-12)
         np.testing.assert_allclose(rows.wrong[n], wrong, rtol=1e-7, atol=1e-12)
+    assert (rows.wrong <= -np.expm1(-rows.scores)[:, None] + 1e-12).all()  # no more than the row is
     np.testing.assert_allclose(rows.scores, -np.log(1 / (1 + rows.odds.sum(axis=1))), rtol=1e-9)
 
 

@@ -28,8 +28,9 @@ class Case:
 
     ``number`` is the user's number of a training row, ``position`` its place among them; both are None for a
     new row. ``model`` is None where the models that scored the row were not kept. ``views`` are other
-    log-odds, by ``doubting_model`` and ``inputs_model``, and ``odds`` are those of each kind of error; None where
-    the rule weighs no hypotheses.
+    log-odds, those of doubts by ``doubting_model`` and ``inputs_model``, and ``odds`` are those of each kind of
+    error; None where the rule weighs no hypotheses. ``is_unrelated`` says whether the outputs look like another
+    row's.
     """
 
     number: int | None
@@ -46,6 +47,7 @@ class Case:
     doubting_model: ConditionalModel | None = None
     inputs_model: ConditionalModel | None = None
     odds: Floats | None = None
+    is_unrelated: bool = False
 
     @property
     def kind(self) -> Kind | None:
@@ -57,7 +59,7 @@ class Case:
         if self.odds is None:
             return None
         kind = KINDS[int(np.argmax(self.odds))]
-        return "unrelated" if kind == "inputs" and self.odds[KINDS.index("unrelated")] >= 1 else kind
+        return "unrelated" if kind == "inputs" and self.is_unrelated else kind
 
     @property
     def judged_by_inputs(self) -> bool:
@@ -127,6 +129,7 @@ class Cases:
                 doubting_model=self.models.model,
                 inputs_model=self.models.inputs_model,
                 odds=None if scored.odds is None else scored.odds[number],
+                is_unrelated=self._is_unrelated(scored, int(number)),
             )
 
     def _training_case(self, number: int) -> Case:
@@ -150,4 +153,9 @@ class Cases:
             doubting_model=rows.model_of(position, self.models.model, doubt),
             inputs_model=None if alone is None else rows.inputs_model_of(position, alone, doubt),
             odds=None if training.odds is None else training.odds[number],
+            is_unrelated=self._is_unrelated(training, number),
         )
+
+    def _is_unrelated(self, scored: ScoredRows, number: int) -> bool:
+        hypotheses = self.scorer.hypotheses
+        return hypotheses is not None and scored.odds is not None and hypotheses.is_unrelated(scored.odds[number])

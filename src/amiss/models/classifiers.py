@@ -112,12 +112,13 @@ class ClassifierLearner:
         progress: Progress,
         alone: bool = False,
     ) -> Fit:
-        def fit(visible: Mask) -> Fit:
+        def fit(visible: Mask, progress: Progress) -> Fit:
             table = design, filled, observed, visible
             how: dict[str, Any] = {"names": names, "n_jobs": n_jobs, "progress": progress}
             return fit_classifiers(self.base_estimator, *table, folds, **how)
 
-        return replace(fit(visible), alone=fit(np.zeros_like(visible)) if alone else None)
+        whole = fit(visible, progress)
+        return replace(whole, alone=fit(np.zeros_like(visible), ignored)) if alone else whole
 
 
 def fit_classifiers(

@@ -254,14 +254,10 @@ def _fit(
 
     ties = settings.parents.ties(Y)
     visible = settings.parents.visible(n_outputs, settings.output_order(names), ties)
-    expectations, alone, wanted = Expectations(base_rates(Y)), None, settings.inputs_alone
+    expectations = Expectations(base_rates(Y))
     if visible.any() and not observed.all():
-        alone = fit(expectations.filled(design, Y), np.zeros_like(visible))
-        expectations = Expectations(base_rates(Y), alone.model)
-    also_alone = wanted and alone is None and bool(visible.any())
-    whole = fit(expectations.filled(design, Y), visible, also_alone=also_alone)
-    if also_alone:
-        alone = whole.alone
-    elif alone is None:
-        alone = whole  # no model sees another output anyway
-    return _Fits(whole, alone if wanted else None, expectations, ties)
+        first = fit(expectations.filled(design, Y), np.zeros_like(visible))
+        expectations = Expectations(base_rates(Y), first.model)
+    whole = fit(expectations.filled(design, Y), visible, also_alone=settings.inputs_alone and bool(visible.any()))
+    alone = whole.alone if visible.any() else whole  # if no model sees another output, they are the same
+    return _Fits(whole, alone if settings.inputs_alone else None, expectations, ties)

@@ -63,7 +63,7 @@ def pack_hypotheses(hypotheses: Hypotheses | None) -> Packed:
         "hypotheses.unpredictable": np.stack([hypotheses.unpredictable, hypotheses.unpredictable_by_inputs]),
         "hypotheses.included": hypotheses.included,
         "hypotheses.shares": np.array(hypotheses.shares),
-        "hypotheses.doubt": np.array([hypotheses.doubt]),
+        "hypotheses.doubt": np.array([hypotheses.doubt, float(hypotheses.believed)]),
         "hypotheses.lines": np.array([[line.intercept, line.slope] for line in lines]),
     }
     return Packed({}, arrays)
@@ -74,6 +74,9 @@ def unpack_hypotheses(fields: Fields, n_outputs: int) -> Hypotheses:
     shares = at_least(0.0, fields.floats("hypotheses.shares", 3, largest=1.0))
     unpredictable = at_least(0.0, fields.floats("hypotheses.unpredictable", 2, n_outputs, largest=1.0))
     if not ((base_rates > 0) & (base_rates < 1)).all() or shares.sum() > 1:
+        raise InvalidField("hypotheses")
+    doubt = at_least(0.0, fields.floats("hypotheses.doubt", 2, largest=MOST_SCALE))
+    if doubt[0] < 1 or doubt[1] not in (0, 1):
         raise InvalidField("hypotheses")
     lines = (Line(float(a), float(b)) for a, b in fields.floats("hypotheses.lines", 3, 2))
     contradiction, unrelated, blank = lines
@@ -86,7 +89,8 @@ def unpack_hypotheses(fields: Fields, n_outputs: int) -> Hypotheses:
         contradiction=contradiction,
         unrelated=unrelated,
         blank=blank,
-        doubt=float(at_least(1.0, fields.floats("hypotheses.doubt", 1, largest=MOST_SCALE))[0]),
+        doubt=float(doubt[0]),
+        believed=bool(doubt[1]),
     )
 
 

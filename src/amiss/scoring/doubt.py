@@ -1,14 +1,17 @@
 """How much a table is to be doubted: the scale of the odds that a person erred in a hard case.
 
-A row is doubtful if both views, although they were shown it, rather believe another value of one of its outputs:
-the odds against it are above ``DOUBTFUL``. Where few rows are, the models know the table well, and about as many
-rows are wrong; so the scale makes the chances of all rows add up to that number. Where many are, the models do not
-know the table well enough to tell an error from a hard case, and the scale is 1, which counts a doubt for little.
-In a single choice among classes people take one for another more often than they get a tag wrong, so there more
-doubtful rows are believed.
+A row is doubtful if both views find another value of one of its outputs more likely although they were shown the
+row: the odds against the observed value are above ``DOUBTFUL``. If few rows are doubtful, the models know the
+table well, and about as many rows are wrong. Then the scale makes the chances of all rows add up to their number (or
+to that of the expected blind errors, if it is larger). If many rows are doubtful, the models do not know the table
+well enough to tell an error from a hard case. Then the scale is 1, and a doubt counts for little. In a single choice
+among classes people take one for another more often than they get a tag wrong, so there more doubtful rows are
+believed.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,13 +23,17 @@ FEW, FEW_OF_ONE_CLASS = 0.12, 0.5  # of the rows
 MOST_SCALE, HALVINGS = 50.0, 40
 
 
-def doubt_scale(hypotheses: Hypotheses, seen: Statistics, doubts: Doubts, *, one_class: bool) -> float:
-    """The scale for a table; ``one_class`` says whether all of its outputs are classes of one choice."""
-    doubtful = count_doubtful(doubts)
-    if doubtful > (FEW_OF_ONE_CLASS if one_class else FEW) * len(doubts.rows):
-        return 1.0
+def with_doubt(hypotheses: Hypotheses, seen: Statistics, doubts: Doubts, *, one_class: bool) -> Hypotheses:
+    """The same with the scale for a table; ``one_class`` says whether its outputs are classes of one choice.
+
+    ``doubts`` are those by a scale of 1.
+    """
+    doubtful, n_rows = count_doubtful(doubts), int((doubts.against > 0).any(axis=1).sum())
+    if doubtful > (FEW_OF_ONE_CLASS if one_class else FEW) * n_rows:
+        return replace(hypotheses, doubt=1.0, believed=False)
     wanted = max(float(doubtful), hypotheses.expected_blind(seen))
-    return _scale_for(wanted, hypotheses.blind_odds(seen).sum(axis=0), doubts.rows.sum(axis=1))
+    scale = _scale_for(wanted, hypotheses.blind_odds(seen).sum(axis=0), doubts.rows.sum(axis=1))
+    return replace(hypotheses, doubt=scale, believed=True)
 
 
 def count_doubtful(doubts: Doubts) -> int:

@@ -44,10 +44,11 @@ class ErrorEstimate:
 def estimate_errors(hypotheses: Hypotheses | None, scored: ScoredRows) -> ErrorEstimate | None:
     """How many rows and cells are wrong; None where no hypotheses are weighed.
 
-    The estimate is the sum over rows of the chance of a blind error, as the shares have it, or that of any error
-    where the table's doubtful rows are believed (:mod:`amiss.scoring.doubt`). Where they are not, their number is
-    the upper end of the interval. The lower end counts rows that are more likely wrong than right. Cells follow in
-    proportion.
+    The estimate is the expected number of blind errors, as the shares have it, or the number of doubtful rows
+    where these are believed (:mod:`amiss.scoring.doubt`), whichever is larger. The lower end of the interval is
+    half of the smaller of two numbers: the expected blind errors, and the rows that are more likely wrong than
+    right. The upper end is twice the largest of three: the estimate, the chances added up, and the doubtful rows.
+    Cells follow in proportion.
     """
     if hypotheses is None or scored.views is None or scored.wrong is None:
         return None
@@ -56,7 +57,7 @@ def estimate_errors(hypotheses: Hypotheses | None, scored: ScoredRows) -> ErrorE
     doubtful = float(count_doubtful(hypotheses.doubts(Y, weights, views)))
     chances = -np.expm1(-scored.scores)
     wrong, sure = float(chances.sum()), float((chances > 0.5).sum())
-    estimate = max(blind, sure, wrong if hypotheses.doubt > 1 else 0.0)
+    estimate = max(blind, sure, doubtful if hypotheses.believed else 0.0)
     low, high = min(sure, blind), max(estimate, wrong, doubtful)
     each = max(1.0, float(scored.wrong.sum()) / max(wrong, 1e-12))  # wrong cells of a wrong row
     rows = _interval(estimate, low, high, len(scored))

@@ -31,8 +31,7 @@ People leave out what is rare more often than they add it, and a rare value of a
 is rare, not doubtful. So o_i is taken relative to a share of the base rate's odds: ``OF_BASE_RATE`` of its
 log-odds, up to all of them as the skill of the output's model falls from ``ENOUGH_SKILL`` to 0.
 
-Each hypothesis says how likely each output is the wrong one. An output is right if no blind error struck it and it
-was not misjudged.
+Each hypothesis says how likely each output is the wrong one. An output is never more likely wrong than its row.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ Kind = Literal["contradiction", "inputs", "unrelated", "blank"]
 KINDS: tuple[Kind, ...] = ("contradiction", "inputs", "unrelated", "blank")
 
 DOUBT, DOUBT_BY_INPUTS = 0.05, 0.02
-TRUSTED = np.array([[4.0], [4.0], [8.0]])  # of contradictions, unrelated rows and blank rows
-BEYOND = 0.02  # of the log-likelihood ratio counts where it is not trusted: rows do not tie
+TRUSTED = np.array([[4.0], [2.0], [8.0]])  # of contradictions, unrelated rows and blank rows
+BEYOND = 0.05  # of the log-likelihood ratio counts where it is not trusted: rows do not tie
 OF_BASE_RATE = 0.15
 ENOUGH_SKILL = 0.05
 OF_LOCAL_ERROR = 0.1
@@ -99,8 +98,8 @@ class Verdicts:
 class Doubts:
     """Odds against each observed value by both views, c_i of both, and the odds of an error of judgement.
 
-    ``against`` and ``by_inputs_against`` are (n_rows, n_outputs), as are ``cells`` and ``by_inputs_cells``, which
-    have the scale in them; ``rows`` is (n_rows, 2).
+    ``against`` and ``by_inputs_against`` are (n_rows, n_outputs), as are ``cells`` and ``by_inputs_cells``;
+    ``rows`` is (n_rows, 2). All but the first two are multiplied by the scale.
     """
 
     against: Floats
@@ -117,7 +116,7 @@ class Hypotheses:
     ``unpredictable`` and ``unpredictable_by_inputs`` say how far each output is from being predictable by each of
     the views, from 0 to 1. ``shares`` are of contradictions, of unrelated rows, and of rows left blank, some of
     which are rightly empty; ``blank`` is a line for the log-odds that the right outputs are empty. ``doubt`` is
-    the scale of the odds of errors of judgement.
+    the scale of the odds of errors of judgement, and ``believed`` says whether the doubtful rows count as wrong.
     """
 
     base_rates: Floats
@@ -129,6 +128,7 @@ class Hypotheses:
     unrelated: Line
     blank: Line
     doubt: float = 1.0
+    believed: bool = False
 
     def statistics(self, log_odds: Floats, Y: Floats, weights: Floats, held_out: Floats) -> Statistics:
         """What makes the evidence for blind errors."""
@@ -148,6 +148,14 @@ class Hypotheses:
         with np.errstate(divide="ignore"):
             log_shares = np.log(self.shares)[:, None]
         return np.asarray(np.exp(log_shares + (_trusted(ratios, TRUSTED) if bounded else ratios)))
+
+    def is_unrelated(self, odds: Floats) -> bool:
+        """Whether outputs with these odds would rather be another row's than right if the line were trusted fully."""
+        share, most = self.shares[1], TRUSTED[1, 0]
+        if not share:
+            return False
+        even = share * np.exp(_trusted(np.array(-np.log(share)), most))
+        return bool(odds[KINDS.index("unrelated")] >= even)
 
     def expected_blind(self, seen: Statistics) -> float:
         """The expected number of rows with a blind error, as the shares have it."""
@@ -173,11 +181,11 @@ class Hypotheses:
         judgement = doubts.cells + doubts.by_inputs_cells
         blind = flipped[:, None] * self._flipped_cells(log_odds, Y, weights)
         blind += (unrelated + blank)[:, None] * self._differing_cells(Y, views)
-        right = (1 - blind / (1 + flipped + unrelated + blank)[:, None]) / (1 + judgement)
         evidence, total = judgement + blind, np.log1p(odds.sum(axis=1, keepdims=True))
+        wrong = evidence / (1 + (flipped + unrelated + blank)[:, None] + judgement)
         sums = evidence.sum(axis=1, keepdims=True)
         share = np.divide(evidence, sums, out=np.zeros_like(log_odds), where=sums > 0)
-        return Verdicts(odds, 1 - right, total * share)
+        return Verdicts(odds, wrong, total * share)
 
     def _flipped_cells(self, log_odds: Floats, Y: Floats, weights: Floats) -> Floats:
         """The chance that each output was flipped if some output was."""
@@ -193,7 +201,7 @@ class Hypotheses:
         return np.asarray(against / (1 + against))
 
     def _against(self, log_odds: Floats, Y: Floats, unpredictable: float | Floats = 0.0) -> Floats:
-        """Odds of the value that does not stand there, relative to a share of the base rate's."""
+        """Odds of the value that was not observed, relative to a share of the base rate's."""
         relative = log_odds - np.maximum(OF_BASE_RATE, unpredictable) * logit(self.base_rates)
         against = np.exp(np.clip(np.where(Y == 1, -relative, relative), -MOST_LOG_ODDS, MOST_LOG_ODDS))
         return np.where(self._counted(Y), against, 0.0)
@@ -226,7 +234,7 @@ def statistics(
         contradiction=total(FLIP.terms(log_rho(log_odds, Y), weights)),
         unrelated=total(usual - log_rho(held_out, Y)),
         blank=total(-log_expit(-held_out)),
-        is_empty=((Y == 1) & counted).sum(axis=1) == 0,
+        is_empty=counted.any(axis=1) & ~((Y == 1) & counted).any(axis=1),
     )
 
 

@@ -59,8 +59,9 @@ class ScoringSettings:
     def doubt_share(self) -> float:
         """The share of models that did not see a row in the log-odds that doubts come from.
 
-        It is small, because what a model does not believe although it was shown it is doubtful indeed; unless the
-        model may have learned the row by heart, or no model that saw a row is to judge it.
+        It is small: a value that a model rejects even after it was fitted to it is doubtful. It is the same as
+        ``out_of_fold_share`` if models may learn a row by heart, or if only models that did not see a row may
+        judge.
         """
         share = self.out_of_fold_share
         return min(share, DOUBT_SHARE) if self.penalised and share < 1 else share

@@ -21,7 +21,7 @@ from scipy.special import expit
 
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.models.fitting import FittedModels
-from amiss.scoring.doubt import doubt_scale
+from amiss.scoring.doubt import with_doubt
 from amiss.scoring.hypotheses import Hypotheses, Line, Statistics, statistics, unpredictability
 from amiss.scoring.quality import skills
 from amiss.scoring.views import Views
@@ -118,7 +118,7 @@ def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
     learned = _expectation_maximisation(learned, seen, flipped, swapped, several=several)
     doubts = learned.doubts(found.Y, found.weights, found.views)
     one_class = bool(found.telling.sum() > 1 and not several)
-    return replace(learned, doubt=doubt_scale(learned, seen, doubts, one_class=one_class))
+    return with_doubt(learned, seen, doubts, one_class=one_class)
 
 
 def _expectation_maximisation(
@@ -130,8 +130,7 @@ def _expectation_maximisation(
             learned = replace(learned, contradiction=_line(seen.contradiction, flipped.contradiction, right))
             if several:
                 learned = replace(learned, unrelated=_line(seen.unrelated, swapped.unrelated, right))
-        with np.errstate(divide="ignore"):
-            odds = np.exp(np.log(learned.shares)[:, None] + learned.log_ratios(seen))
+        odds = learned.blind_odds(seen, bounded=False)
         chance = odds / (1 - sum(learned.shares[:2]) + odds.sum(axis=0))
         right = 1 - chance.sum(axis=0)
         shares = chance.mean(axis=1)

@@ -17,7 +17,8 @@ class Views:
     Attributes
     ----------
     doubted : given the inputs and the other outputs, mostly by models that saw the row. What such a model does not
-        believe even after it was shown the row is doubtful.
+        believe even after it was shown the row is doubtful. (No model saw a new row, so a new row is doubted more
+        easily.)
     by_inputs : the same given the inputs alone
     held_out : given the inputs alone, by models that did not see the row
     weights : of the outputs by ``by_inputs``, ``(n_outputs,)``, or ``(n_rows, n_outputs)`` where they come from

@@ -1,4 +1,4 @@
-"""FLIP, the default: the evidence that outputs were flipped.
+"""FLIP: the evidence that outputs were flipped.
 
     Score(n) = Σ_i log(1 + (1 - rho[n, i]) / (d (rho[n, i] + 1 / w_i(n))))
 
