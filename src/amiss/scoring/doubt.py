@@ -1,12 +1,12 @@
 """How much a table is to be doubted: the scale of the odds that a person erred in a hard case.
 
-A row is doubtful if both views find another value of one of its outputs more likely although they were shown the
-row: the odds against the observed value are above ``DOUBTFUL``. If few rows are doubtful, the models know the
-table well, and about as many rows are wrong. Then the scale makes the chances of all rows add up to their number (or
-to that of the expected blind errors, if it is larger). If many rows are doubtful, the models do not know the table
-well enough to tell an error from a hard case. Then the scale is 1, and a doubt counts for little. In a single choice
-among classes people take one for another more often than they get a tag wrong, so there more doubtful rows are
-believed.
+A row is doubtful if both views find another value of one of its outputs more likely although they were shown
+the row: the odds against the observed value are above ``DOUBTFUL``. If few rows are doubtful, the models know
+the table well, and about as many rows are wrong. Then the scale makes the chances of all rows add up to their
+number (or to that of the expected blind errors, if it is larger). If many rows are doubtful, the models do not
+know the table well enough to tell an error from a hard case. Then the scale is 1, and a doubt counts for
+little. In a single choice among classes people take one for another more often than they get a tag wrong, so
+there more doubtful rows are believed.
 """
 
 from __future__ import annotations

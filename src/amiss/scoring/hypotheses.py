@@ -150,7 +150,7 @@ class Hypotheses:
         return np.asarray(np.exp(log_shares + (_trusted(ratios, TRUSTED) if bounded else ratios)))
 
     def is_unrelated(self, odds: Floats) -> bool:
-        """Whether outputs with these odds would rather be another row's than right if the line were trusted fully."""
+        """Whether outputs with these odds are rather another row's than right, if the line is trusted fully."""
         share, most = self.shares[1], TRUSTED[1, 0]
         if not share:
             return False
