@@ -51,7 +51,7 @@ Kind = Literal["contradiction", "inputs", "unrelated", "blank"]
 KINDS: tuple[Kind, ...] = ("contradiction", "inputs", "unrelated", "blank")
 
 DOUBT, DOUBT_BY_INPUTS = 0.05, 0.02
-TRUSTED = np.array([[4.0], [2.0], [8.0]])  # of contradictions, unrelated rows and blank rows
+TRUSTED = np.array([[4.0], [1.0], [8.0]])  # of contradictions, unrelated rows and blank rows
 BEYOND = 0.05  # of the log-likelihood ratio counts where it is not trusted: rows do not tie
 OF_BASE_RATE = 0.15
 ENOUGH_SKILL = 0.05
