@@ -111,24 +111,24 @@ def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
     some = np.unique(np.linspace(0, len(found.Y) - 1, MOST_MADE).astype(np.intp))
     seen = found.statistics()
     flipped = found.of_made(some, _flipped(found.Y[some], found.telling, rng))
-    several = found.n_units > 1  # the outputs of one class belong to another row if they are wrong at all
-    swapped = found.of_made(some, found.Y[rng.permutation(some)])
+    several = found.n_units > 1  # in a single choice another row's class is just another class
+    swapped = found.of_made(some, found.Y[rng.permutation(some)]) if several else None
     blank, share = _blank_rows(seen) if found.telling.sum() > 1 else (NO_EVIDENCE, 0.0)
     learned = replace(nothing, blank=blank, shares=(FIRST_SHARE, FIRST_SHARE * several, share))
-    learned = _expectation_maximisation(learned, seen, flipped, swapped, several=several)
+    learned = _expectation_maximisation(learned, seen, flipped, swapped)
     doubts = learned.doubts(found.Y, found.weights, found.views)
     one_class = bool(found.telling.sum() > 1 and not several)
     return with_doubt(learned, seen, doubts, one_class=one_class)
 
 
 def _expectation_maximisation(
-    learned: Hypotheses, seen: Statistics, flipped: Statistics, swapped: Statistics, *, several: bool
+    learned: Hypotheses, seen: Statistics, flipped: Statistics, swapped: Statistics | None
 ) -> Hypotheses:
     right = np.ones(len(seen.is_empty))
     for step in range(STEPS):
         if step in REFITS:
             learned = replace(learned, contradiction=_line(seen.contradiction, flipped.contradiction, right))
-            if several:
+            if swapped is not None:
                 learned = replace(learned, unrelated=_line(seen.unrelated, swapped.unrelated, right))
         odds = learned.blind_odds(seen, bounded=False)
         chance = odds / (1 - sum(learned.shares[:2]) + odds.sum(axis=0))
