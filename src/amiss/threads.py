@@ -9,11 +9,15 @@ lock is held.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 BLOCK_ROWS = 1024  # of arrays that stay in the cache while several things are done to them
 
@@ -72,6 +76,17 @@ def _noted_interrupts() -> Iterator[threading.Event]:
         yield noted
     finally:
         signal.signal(signal.SIGINT, usual)
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """BLAS on one thread for a while, where we have threads of our own."""
+    return _blas_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _blas_libraries(n_modules: int) -> ThreadpoolController:
+    """Those that are loaded. Looking for them takes milliseconds, and a new one comes with a new module."""
+    return ThreadpoolController()
 
 
 def thread_count(n_jobs: int | None) -> int:

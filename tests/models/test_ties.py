@@ -27,6 +27,71 @@ def test_what_follows_from_other_outputs_is_found():
     assert find_ties(np.hstack([free, child])).implications == ((3, 0),)
 
 
+def findings(n_rows=900, seed=0):
+    """Inputs, four rare findings, two categories above them, and "none of these"."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    found = (X + 0.3 * rng.normal(size=X.shape) > 1.5).astype(float)
+    return X, with_categories(found), found
+
+
+def with_categories(found):
+    above = np.column_stack([found[:, :2].any(axis=1), found[:, 2:].any(axis=1), ~found.any(axis=1)])
+    return np.hstack([found, above]).astype(float)
+
+
+def test_rare_findings_and_none_of_these_are_no_class():
+    _, Y, found = findings()
+    nothing = np.hstack([found, Y[:, 6:]])
+    assert (nothing.sum(axis=1) == 1).mean() > 0.95  # as in a class, but findings meet as often as by chance
+    assert find_ties(nothing) == Ties(opposites=(4,))
+    ties = find_ties(Y)
+    assert (ties.classes, ties.opposites) == ((), (6,))
+    assert ties.implications == ((0, 4), (1, 4), (2, 5), (3, 5))
+
+
+def test_the_union_of_some_of_a_class_is_not_of_it():
+    rng = np.random.default_rng(0)
+    one_hot = np.eye(5)[rng.integers(0, 5, 500)]
+    union = one_hot[:, :2].any(axis=1)[:, None].astype(float)
+    ties = find_ties(np.hstack([one_hot, union]))
+    assert ties.classes == ((0, 1, 2, 3, 4),) and ties.implications == ((0, 5), (1, 5))
+    assert ties.above(ties.classes[0]) == (5,)
+    assert not ties.visible(6).any()  # neither sees the other
+    np.testing.assert_array_equal(ties.defined(6), [False] * 5 + [True])
+
+
+def test_who_sees_whom_and_who_repeats_whom():
+    _, Y, _ = findings()
+    ties = find_ties(Y)
+    visible = ties.visible(7)
+    assert not visible[6].any() and visible[:6, 6].all()  # "none of these" sees the others; they do not see it
+    np.testing.assert_array_equal(ties.repeated(Y), [False] * 4 + [True, True, False])
+    Y[::3, 4] = 1  # now the category has rows of its own, and a row without it has none of those below it
+    assert find_ties(Y[:, :5]).implications == ((0, 4), (1, 4))
+    np.testing.assert_array_equal(find_ties(Y[:, :5]).repeated(Y[:, :5]), [True, True, False, False, False])
+
+
+def test_errors_that_come_in_bundles_are_found_as_well_as_by_the_inputs_alone():
+    X, right, found = findings()
+    rng = np.random.default_rng(5)
+    missed = rng.choice(np.flatnonzero(found.any(axis=1)), 25, replace=False)
+    marked = found.copy()
+    marked[missed] = 0  # whoever misses a finding also misses the category above it, and ticks "none"
+    Y = with_categories(marked)
+    wrong = right != Y
+    ours, alone, old = (
+        MCODE(**how).fit(X, Y)
+        for how in ({}, {"parents": "none"}, {"rule": "flip", "parents": "others", "scaling": "rank"})
+    )
+
+    def precision(detector):
+        return average_precision_score(wrong.any(axis=1), detector.decision_scores_)
+
+    assert precision(ours) > precision(alone) - 0.02
+    assert precision(ours) > 2 * precision(old)
+
+
 @pytest.mark.parametrize("share", [0.05, 0.1])
 def test_a_class_with_errors_in_it_is_still_one(share):
     rng = np.random.default_rng(1)

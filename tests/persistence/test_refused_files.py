@@ -140,7 +140,7 @@ def test_parameters_that_do_not_fit_are_refused(model, change):
         lambda arrays: arrays.update({"hypotheses.base_rates": arrays["hypotheses.base_rates"] * 0}),
         lambda arrays: arrays.update({"hypotheses.unpredictable": arrays["hypotheses.unpredictable"] + 2}),
         lambda arrays: arrays.pop("rows.views.by_inputs"),
-        lambda arrays: arrays.pop("hypotheses.lines"),
+        lambda arrays: arrays.pop("hypotheses.unrelated"),
         lambda arrays: arrays.pop("rows.flagged"),
         setting("model.coef", (0, 0), np.inf),
         setting("rows.log_odds", (0, 0), np.nan),

@@ -17,7 +17,7 @@ from amiss.scoring.hypotheses import (
     OF_LOCAL_ERROR,
     TRUSTED,
 )
-from amiss.scoring.shares import logistic_line
+from amiss.scoring.likelihood_ratios import fit_line, fit_plane, logistic_coefficients
 
 PATTERNS = np.array(
     [[1, 1, 0, 0, 1, 0], [0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 1, 0], [1, 0, 0, 1, 0, 1], [1, 0, 1, 0, 1, 1]],
@@ -51,7 +51,8 @@ def by_hand(hypotheses, log_odds, y, weights, doubted, view, view_held_out, view
         return of.intercept + of.slope * at
 
     flipped = odds(hypotheses.shares[0], line(hypotheses.contradiction, S), TRUSTED[0, 0])
-    unrelated = odds(hypotheses.shares[1], line(hypotheses.unrelated, mutual), TRUSTED[1, 0])
+    plane = line(hypotheses.unrelated, mutual) - hypotheses.unrelated.of_rarity * np.log(usual).sum()
+    unrelated = odds(hypotheses.shares[1], plane, TRUSTED[1, 0])
     blank = 0.0 if y.any() else odds(hypotheses.shares[2], -line(hypotheses.blank, emptiness), TRUSTED[2, 0])
     shift = OF_BASE_RATE * np.log(base / (1 - base))
     against, against_x, against_flips = (np.exp(-signs * (each - shift)) for each in (doubted, view, log_odds))
@@ -180,14 +181,26 @@ def test_kinds_have_sentences():
     )
 
 
-def test_a_line_is_scikit_learns_logistic_regression():
+def test_the_fit_is_scikit_learns_logistic_regression():
     from sklearn.linear_model import LogisticRegression
 
     rng = np.random.default_rng(0)
-    x = rng.normal(3, 5, 300)
-    y = (rng.random(300) < 1 / (1 + np.exp(-(x - 2)))).astype(float)
+    features = [rng.normal(3, 5, 300), rng.normal(-1, 0.1, 300), rng.normal(0, 2, 300)]
+    X = np.column_stack(features)
+    y = (rng.random(300) < 1 / (1 + np.exp(-(X @ [1.0, 3.0, -0.5] - 2)))).astype(float)
     weights = rng.uniform(0.1, 2, 300)
-    line = logistic_line(x, y, weights)
-    twin = LogisticRegression(C=1e6, tol=1e-10, max_iter=1000).fit(x[:, None], y, weights)
-    assert line.slope == pytest.approx(twin.coef_[0, 0], rel=1e-3)
-    assert line.intercept == pytest.approx(twin.intercept_[0], rel=1e-3)
+    intercept, *slopes = logistic_coefficients(features, y, weights)
+    twin = LogisticRegression(C=1e6, tol=1e-10, max_iter=10_000).fit(X, y, weights)
+    np.testing.assert_allclose(slopes, twin.coef_[0], rtol=5e-3)
+    assert intercept == pytest.approx(twin.intercept_[0], rel=5e-3)
+
+
+def test_a_ratio_never_falls_and_says_nothing_where_made_rows_do_not_differ():
+    rng = np.random.default_rng(1)
+    found, made, right = rng.standard_t(2, 2000), rng.normal(2, 1, 500), np.ones(2000)
+    rarity = rng.exponential(1, 2000), rng.exponential(1, 500)
+    plane = fit_plane((found, rarity[0]), (made, rarity[1]), right)
+    at = np.linspace(-50, 50, 500)
+    assert (np.diff(plane(at, np.ones(500))) > 0).all()
+    assert fit_plane((made, rarity[1]), (found, rarity[0]), np.ones(500))(at, np.ones(500)).max() < 0
+    assert fit_line(made, -made, np.ones(500))(at).max() < 0

@@ -110,7 +110,7 @@ class ClassifierLearner:
         names: Sequence[str],
         n_jobs: int | None,
         progress: Progress,
-        alone: bool = False,
+        alone: Mask | None = None,
     ) -> Fit:
         def fit(visible: Mask, progress: Progress) -> Fit:
             table = design, filled, observed, visible
@@ -118,7 +118,7 @@ class ClassifierLearner:
             return fit_classifiers(self.base_estimator, *table, folds, **how)
 
         whole = fit(visible, progress)
-        return replace(whole, alone=fit(np.zeros_like(visible), ignored)) if alone else whole
+        return replace(whole, alone=fit(np.zeros_like(visible), ignored)) if alone is not None else whole
 
 
 def fit_classifiers(

@@ -12,11 +12,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.models.folds import Folds
-from amiss.threads import in_blocks
+from amiss.threads import in_blocks, one_blas_thread
 from amiss.wording import count
 
 SAME = 1e-6  # log-odds that differ by less are the same
@@ -79,7 +78,7 @@ class FoldModels:
             own = self.folds[rows].astype(np.intp)[:, None, :]
             result[rows] = np.take_along_axis(every, own, axis=1)[:, 0]
 
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             in_blocks(len(result), work, n_jobs)
         return result
 

@@ -247,10 +247,10 @@ def _fit(
     learner, n_outputs, observed = settings.learner, Y.shape[1], ~np.isnan(Y)
     folds = stratified_folds(Y, min(settings.cv, len(Y))) if settings.needs_folds else None
 
-    def fit(filled: Floats, visible: Mask, *, also_alone: bool = False) -> Fit:
+    def fit(filled: Floats, visible: Mask, alone: Mask | None = None) -> Fit:
         with progress.stages(verbose)("fitting outputs", n_outputs * learner.steps_per_output) as advance:
             table = design, filled, observed, visible
-            return learner.fit(*table, folds, names=names, n_jobs=n_jobs, progress=advance, alone=also_alone)
+            return learner.fit(*table, folds, names=names, n_jobs=n_jobs, progress=advance, alone=alone)
 
     ties = settings.parents.ties(Y)
     visible = settings.parents.visible(n_outputs, settings.output_order(names), ties)
@@ -258,6 +258,8 @@ def _fit(
     if visible.any() and not observed.all():
         first = fit(expectations.filled(design, Y), np.zeros_like(visible))
         expectations = Expectations(base_rates(Y), first.model)
-    whole = fit(expectations.filled(design, Y), visible, also_alone=settings.inputs_alone and bool(visible.any()))
+    both = settings.inputs_alone and bool(visible.any())
+    # Tied outputs predict each other so well that their strengths would hardly hold back a model of the inputs.
+    whole = fit(expectations.filled(design, Y), visible, ties.defined(n_outputs) if both else None)
     alone = whole.alone if visible.any() else whole  # if no model sees another output, they are the same
     return _Fits(whole, alone if settings.inputs_alone else None, expectations, ties)

@@ -38,12 +38,12 @@ class Learner(Protocol):
         names: Sequence[str],
         n_jobs: int | None,
         progress: Progress,
-        alone: bool = False,
+        alone: Mask | None = None,
     ) -> Fit:
         """Models of the outputs given the inputs and the outputs that each may see.
 
         ``filled`` holds 0 and 1, and expected values where ``observed`` is False; both are
         ``(n_rows, n_outputs)``. ``visible[j, i]`` says whether the model of output i may see output j. With
         ``folds`` the fit has out-of-fold log-odds. ``names`` are for messages. With ``alone`` models of the inputs
-        alone are fitted too; what folds chose is not chosen again for these.
+        alone are fitted too. What folds chose is not chosen again for these, but for the outputs in ``alone``.
         """

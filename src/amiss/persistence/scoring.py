@@ -6,6 +6,8 @@ made them first.
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import numpy as np
 
 from amiss.arrays import Floats
@@ -14,7 +16,8 @@ from amiss.monitoring.membership import BITS_PER_ROW, MembershipFilter
 from amiss.persistence.fields import Arrays, Fields, InvalidField, Packed, at_least
 from amiss.scoring.doubt import MOST_SCALE
 from amiss.scoring.error_rates import ErrorRates
-from amiss.scoring.hypotheses import Hypotheses, Line
+from amiss.scoring.hypotheses import Hypotheses
+from amiss.scoring.likelihood_ratios import Line, Plane
 from amiss.scoring.neighborhood import Neighborhood, find_neighborhood
 from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
@@ -57,14 +60,17 @@ def unpack_scored_fit(
 def pack_hypotheses(hypotheses: Hypotheses | None) -> Packed:
     if hypotheses is None:
         return Packed()
-    lines = [hypotheses.contradiction, hypotheses.unrelated, hypotheses.blank]
     arrays = {
         "hypotheses.base_rates": hypotheses.base_rates,
         "hypotheses.unpredictable": np.stack([hypotheses.unpredictable, hypotheses.unpredictable_by_inputs]),
         "hypotheses.included": hypotheses.included,
+        "hypotheses.defined": hypotheses.defined,
+        "hypotheses.repeated": hypotheses.repeated,
         "hypotheses.shares": np.array(hypotheses.shares),
         "hypotheses.doubt": np.array([hypotheses.doubt, float(hypotheses.believed)]),
-        "hypotheses.lines": np.array([[line.intercept, line.slope] for line in lines]),
+        "hypotheses.contradiction": np.array(astuple(hypotheses.contradiction)),
+        "hypotheses.unrelated": np.array(astuple(hypotheses.unrelated)),
+        "hypotheses.blank": np.array(astuple(hypotheses.blank)),
     }
     return Packed({}, arrays)
 
@@ -78,17 +84,17 @@ def unpack_hypotheses(fields: Fields, n_outputs: int) -> Hypotheses:
     doubt = at_least(0.0, fields.floats("hypotheses.doubt", 2, largest=MOST_SCALE))
     if doubt[0] < 1 or doubt[1] not in (0, 1):
         raise InvalidField("hypotheses")
-    lines = (Line(float(a), float(b)) for a, b in fields.floats("hypotheses.lines", 3, 2))
-    contradiction, unrelated, blank = lines
     return Hypotheses(
         base_rates=base_rates,
         unpredictable=unpredictable[0],
         unpredictable_by_inputs=unpredictable[1],
         included=fields.mask("hypotheses.included", n_outputs),
+        defined=fields.mask("hypotheses.defined", n_outputs),
+        repeated=fields.mask("hypotheses.repeated", n_outputs),
         shares=(float(shares[0]), float(shares[1]), float(shares[2])),
-        contradiction=contradiction,
-        unrelated=unrelated,
-        blank=blank,
+        contradiction=Line(*fields.floats("hypotheses.contradiction", 2).tolist()),
+        unrelated=Plane(*fields.floats("hypotheses.unrelated", 3).tolist()),
+        blank=Line(*fields.floats("hypotheses.blank", 2).tolist()),
         doubt=float(doubt[0]),
         believed=bool(doubt[1]),
     )

@@ -8,13 +8,14 @@ outputs, base rates b, and local mean errors e, the evidence for each kind of er
     blank           U   = -Σ_i log(1 - P(y_i = 1 | x)), if every y_i is 0          nothing was annotated
 
 How often such an error was made *blindly*, whatever the inputs, is learned from the table
-(:mod:`amiss.scoring.shares`). With a share and a line a + b S for the log-likelihood ratio,
+(:mod:`amiss.scoring.shares`). Rare outputs are hard to predict, so unrelated ones are told from right ones of the
+same rarity, R = -Σ_i log b_i(y_i). With a share and a log-likelihood ratio of each kind,
 
     blind odds of a contradiction     share exp(a + b S)
-    odds of unrelated outputs         share exp(a + b PMI)
+    odds of unrelated outputs         share exp(a + b PMI + c R)
     odds of a row left blank          share (1 - q) / q,   q = P(the right outputs are empty | x) = expit(a + b U)
 
-A line is trusted up to ``TRUSTED``: far from the rows that it was fitted to it would outbid every other
+A ratio is trusted up to ``TRUSTED``: far from the rows that it was fitted to it would outbid every other
 hypothesis.
 
 People err where a case is hard, not blindly. A value is *doubtful* if a model does not believe it even after it
@@ -25,7 +26,8 @@ against the observed value by each view,
     odds of an error of judgement     scale (Π_i (1 + c_i) - 1)
 
 The first view's odds count as a contradiction, the second's as outputs that do not fit the inputs. The scale is
-learned from the table (:mod:`amiss.scoring.doubt`).
+learned from the table (:mod:`amiss.scoring.doubt`). Outputs that follow from each other by definition vouch for
+each other's errors, so they are doubted by the second view alone, with both D, and a blank row counts them once.
 
 People leave out what is rare more often than they add it, and a rare value of an output that no model can predict
 is rare, not doubtful. So o_i is taken relative to a share of the base rate's odds: ``OF_BASE_RATE`` of its
@@ -44,6 +46,7 @@ from scipy.special import log_expit, logit
 
 from amiss.arrays import Floats, Mask
 from amiss.models.projection import log_rho
+from amiss.scoring.likelihood_ratios import Line, Plane
 from amiss.scoring.rules.flip import Flip
 from amiss.scoring.views import Views
 
@@ -51,7 +54,7 @@ Kind = Literal["contradiction", "inputs", "unrelated", "blank"]
 KINDS: tuple[Kind, ...] = ("contradiction", "inputs", "unrelated", "blank")
 
 DOUBT, DOUBT_BY_INPUTS = 0.05, 0.02
-TRUSTED = np.array([[4.0], [1.0], [8.0]])  # of contradictions, unrelated rows and blank rows
+TRUSTED = np.array([[6.0], [2.0], [10.0]])  # of contradictions, unrelated rows and blank rows
 BEYOND = 0.05  # of the log-likelihood ratio counts where it is not trusted: rows do not tie
 OF_BASE_RATE = 0.15
 ENOUGH_SKILL = 0.05
@@ -61,23 +64,13 @@ MOST_EVIDENCE = 300.0
 FLIP = Flip()
 
 
-@dataclass(frozen=True)
-class Line:
-    """The log of a likelihood ratio as a line in some statistic."""
-
-    intercept: float
-    slope: float
-
-    def __call__(self, statistic: Floats) -> Floats:
-        return np.asarray(self.intercept + self.slope * statistic)
-
-
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What is seen of some rows: S, PMI and U, ``(n_rows,)``, scaled for missing outputs."""
+    """What is seen of some rows: S, PMI, R and U, ``(n_rows,)``, scaled for missing outputs."""
 
     contradiction: Floats
     unrelated: Floats
+    rarity: Floats
     blank: Floats
     is_empty: Mask
 
@@ -111,46 +104,50 @@ class Doubts:
 
 @dataclass(frozen=True, eq=False)
 class Hypotheses:
-    """What was learned of a table: base rates, shares of blind errors, lines for their likelihood ratios, doubt.
+    """What was learned of a table: base rates, shares of blind errors, their likelihood ratios, doubt.
 
     ``unpredictable`` and ``unpredictable_by_inputs`` say how far each output is from being predictable by each of
-    the views, from 0 to 1. ``shares`` are of contradictions, of unrelated rows, and of rows left blank, some of
-    which are rightly empty; ``blank`` is a line for the log-odds that the right outputs are empty. ``doubt`` is
-    the scale of the odds of errors of judgement, and ``believed`` says whether the doubtful rows count as wrong.
+    the views, from 0 to 1. ``defined`` outputs follow from others by definition, ``repeated`` ones say nothing
+    about empty rows that others do not say (:mod:`amiss.models.ties`). ``shares`` are of contradictions, of
+    unrelated rows, and of rows left blank, some of which are rightly empty; ``blank`` is a line for the log-odds
+    that the right outputs are empty. ``doubt`` is the scale of the odds of errors of judgement, and ``believed``
+    says whether the doubtful rows count as wrong.
     """
 
     base_rates: Floats
     unpredictable: Floats
     unpredictable_by_inputs: Floats
     included: Mask
+    defined: Mask
+    repeated: Mask
     shares: tuple[float, float, float]
     contradiction: Line
-    unrelated: Line
+    unrelated: Plane
     blank: Line
     doubt: float = 1.0
     believed: bool = False
 
     def statistics(self, log_odds: Floats, Y: Floats, weights: Floats, held_out: Floats) -> Statistics:
         """What makes the evidence for blind errors."""
-        return statistics(self.base_rates, self.included, log_odds, Y, weights, held_out)
+        return statistics(self.base_rates, self.included, self.repeated, log_odds, Y, weights, held_out)
 
     def log_ratios(self, seen: Statistics) -> Floats:
         """Log-likelihood ratios of the three kinds of blind errors, ``(3, n_rows)``."""
         return np.stack([
             np.minimum(self.contradiction(seen.contradiction), MOST_EVIDENCE),
-            np.minimum(self.unrelated(seen.unrelated), MOST_EVIDENCE),
+            np.minimum(self.unrelated(seen.unrelated, seen.rarity), MOST_EVIDENCE),
             np.where(seen.is_empty, np.minimum(-self.blank(seen.blank), MOST_EVIDENCE), -np.inf),
         ])  # fmt: skip
 
     def blind_odds(self, seen: Statistics, *, bounded: bool = True) -> Floats:
-        """Odds of the three kinds of blind errors, ``(3, n_rows)``, as far as the lines are trusted or beyond."""
+        """Odds of the three kinds of blind errors, ``(3, n_rows)``, as far as the ratios are trusted or beyond."""
         ratios = self.log_ratios(seen)
         with np.errstate(divide="ignore"):
             log_shares = np.log(self.shares)[:, None]
         return np.asarray(np.exp(log_shares + (_trusted(ratios, TRUSTED) if bounded else ratios)))
 
     def is_unrelated(self, odds: Floats) -> bool:
-        """Whether outputs with these odds are rather another row's than right, if the line is trusted fully."""
+        """Whether outputs with these odds are rather another row's than right, if the ratio is trusted fully."""
         share, most = self.shares[1], TRUSTED[1, 0]
         if not share:
             return False
@@ -166,9 +163,12 @@ class Hypotheses:
         """What the models do not believe, although they were shown it."""
         against = self._against(views.doubted, Y, self.unpredictable)
         against_x = self._against(views.by_inputs, Y, self.unpredictable_by_inputs)
+        against = np.where(self.defined, against_x, against)
+        share = np.where(self.defined, 0.0, DOUBT)
+        share_x = DOUBT + DOUBT_BY_INPUTS - share
         scale, d = _scale(self._counted(Y), self.included), Y.shape[1]
-        cells = DOUBT / d * against / (1 + OF_LOCAL_ERROR * against / weights)
-        cells_x = DOUBT_BY_INPUTS / d * against_x / (1 + OF_LOCAL_ERROR * against_x / views.weights)
+        cells = share / d * against / (1 + OF_LOCAL_ERROR * against / weights)
+        cells_x = share_x / d * against_x / (1 + OF_LOCAL_ERROR * against_x / views.weights)
         evidence = np.stack([np.log1p(each).sum(axis=1) * scale for each in (cells, cells_x)], axis=1)
         rows = np.expm1(np.minimum(evidence, MOST_EVIDENCE))
         return Doubts(against, against_x, self.doubt * cells, self.doubt * cells_x, self.doubt * rows)
@@ -220,7 +220,13 @@ def unpredictability(skill: Floats) -> Floats:
 
 
 def statistics(
-    base_rates: Floats, included: Mask, log_odds: Floats, Y: Floats, weights: Floats, held_out: Floats
+    base_rates: Floats,
+    included: Mask,
+    repeated: Mask,
+    log_odds: Floats,
+    Y: Floats,
+    weights: Floats,
+    held_out: Floats,
 ) -> Statistics:
     """The evidence for blind errors, of rows with these log-odds; ``held_out`` are given the inputs alone."""
     counted = ~np.isnan(Y) & included
@@ -233,7 +239,8 @@ def statistics(
     return Statistics(
         contradiction=total(FLIP.terms(log_rho(log_odds, Y), weights)),
         unrelated=total(usual - log_rho(held_out, Y)),
-        blank=total(-log_expit(-held_out)),
+        rarity=total(-usual),
+        blank=total(np.where(repeated, 0.0, -log_expit(-held_out))),
         is_empty=counted.any(axis=1) & ~((Y == 1) & counted).any(axis=1),
     )
 

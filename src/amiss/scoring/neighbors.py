@@ -19,12 +19,11 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from amiss.arrays import Floats, Matrix
 from amiss.models.logistic.axes import MOST_AXES
 from amiss.progress import Progress, ignored
-from amiss.threads import thread_count, workers
+from amiss.threads import one_blas_thread, thread_count, workers
 
 BLOCK_BYTES = 32 << 20
 TIE = 1e-12  # of the largest squared distance there can be: more than rounding, less than a difference
@@ -99,7 +98,7 @@ class NearestRows:
             result[part] = search(asked[part], asked_squares[part], k, ties[part], places)
             progress(part.stop - start)
 
-        with threadpool_limits(1, user_api="blas"), workers(thread_count(n_jobs)) as ours:
+        with one_blas_thread(), workers(thread_count(n_jobs)) as ours:
             ours.each(block, range(0, n_queries, step))
         return result
 

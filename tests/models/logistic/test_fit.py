@@ -56,7 +56,7 @@ def test_strengths_and_held_out_log_odds_are_scikit_learns(parents):
 def test_models_of_the_inputs_alone_are_fitted_beside_the_others_at_their_strengths():
     X, Y = make_table(200, seed=1)
     observed, folds, visible = np.ones(Y.shape, bool), stratified_folds(Y, 5), ~np.eye(4, dtype=bool)
-    both = fit_logistic(X, Y, observed, visible, STRENGTHS, folds, alone=True)
+    both = fit_logistic(X, Y, observed, visible, STRENGTHS, folds, alone=np.zeros(4, bool))
     without = fit_logistic(X, Y, observed, visible, STRENGTHS, folds)
     np.testing.assert_array_equal(both.in_sample, without.in_sample)
     assert without.alone is None and not both.alone.model.coef[X.shape[1] :].any()
@@ -72,6 +72,20 @@ def test_models_of_the_inputs_alone_are_fitted_beside_the_others_at_their_streng
         error, change = both.alone.out_of_fold[:, i] - left_out, in_sample - left_out
         # No path leads to these, so the folds are fitted a little less far.
         assert np.linalg.norm(error) < 0.05 * np.linalg.norm(change)
+
+
+def test_models_of_the_inputs_alone_choose_strengths_anew_where_they_are_asked_to():
+    X, Y = make_table(200, seed=1)
+    Y[:, 2] = X[:, 0] + 3 * np.random.default_rng(0).normal(size=200) > 0
+    Y[:, 3] = Y[:, 2]  # a copy: with it in sight hardly any penalty is needed
+    observed, folds, visible = np.ones(Y.shape, bool), stratified_folds(Y, 5), ~np.eye(4, dtype=bool)
+    anew = np.array([False, False, True, True])
+    both = fit_logistic(X, Y, observed, visible, STRENGTHS, folds, alone=anew)
+    nobody = fit_logistic(X, Y, observed, np.zeros_like(visible), STRENGTHS, folds)
+    assert (both.strength[2:] < nobody.strength[2:]).all()
+    np.testing.assert_array_equal(both.alone.strength[2:], nobody.strength[2:])
+    np.testing.assert_array_equal(both.alone.strength[:2], both.strength[:2])
+    np.testing.assert_allclose(both.alone.in_sample[:, 2:], nobody.in_sample[:, 2:], atol=1e-3)
 
 
 def test_the_cross_validated_loss_is_that_of_the_rows_outside_the_folds():

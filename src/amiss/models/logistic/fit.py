@@ -59,7 +59,7 @@ class LogisticLearner:
         names: Sequence[str],
         n_jobs: int | None,
         progress: Progress,
-        alone: bool = False,
+        alone: Mask | None = None,
     ) -> Fit:
         return fit_logistic(
             design,
@@ -86,14 +86,14 @@ def fit_logistic(
     parent_penalty: float = 1.0,
     n_jobs: int | None = None,
     progress: Progress = ignored,
-    alone: bool = False,
+    alone: Mask | None = None,
 ) -> Fit:
     """One L2-penalised logistic regression per output.
 
     ``outputs`` holds 0 and 1, and expected values where ``observed`` is False. Without ``folds``
     there must be a single strength. Coefficients of outputs are penalised by the strength, those
-    of inputs ``parent_penalty`` times less. With ``alone``, models of the inputs alone are fitted at the strengths
-    that were chosen.
+    of inputs ``parent_penalty`` times less. With ``alone``, models of the inputs alone are fitted too, at the
+    strengths that were chosen, but for the outputs in ``alone``, for which they are chosen anew.
     """
     design = _Design.of(inputs, outputs, parent_penalty)
     rows = LocalRows(design.Z, signs_of(outputs, observed), folds, n_jobs)
@@ -111,10 +111,13 @@ def fit_logistic(
         return Fit(model, in_sample, held_out, found.strength, found.final.converged, fold_models)
 
     whole = fit_of(fits)
-    if not alone:
+    if alone is None:
         return whole
     nobody = np.zeros_like(visible)
-    return replace(whole, alone=fit_of(fit_at(rows, nobody, fits.strength, _start(rows, nobody, fits.strength))))
+    strength = fits.strength.copy()
+    if rows.n_folds and alone.any():
+        strength[alone] = choose_strengths(rows, nobody, strengths, outputs=np.flatnonzero(alone)).strength[alone]
+    return replace(whole, alone=fit_of(fit_at(rows, nobody, strength, _start(rows, nobody, strength))))
 
 
 def cross_validated_loss(

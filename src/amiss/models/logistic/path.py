@@ -51,17 +51,21 @@ class Choice:
 
 
 def choose_strengths(
-    rows: Rows, allowed: Mask, strengths: Sequence[float], progress: Progress = ignored
+    rows: Rows,
+    allowed: Mask,
+    strengths: Sequence[float],
+    progress: Progress = ignored,
+    outputs: Indices | None = None,
 ) -> Choice:
-    """Follow the path for all outputs at once; ``allowed`` is ``(n_outputs, n_outputs)``."""
+    """Follow the path for all outputs at once, or for some; ``allowed`` is ``(n_outputs, n_outputs)``."""
     ladder = sorted(strengths, reverse=True)
     first = len(ladder) // 3
     with rows.pool.at_work():
         search = _Search(rows, allowed)
-        begin = search.step(np.arange(rows.n_outputs), ladder[first], None)
+        begin = search.step(np.arange(rows.n_outputs) if outputs is None else outputs, ladder[first], None)
         progress(len(begin.outputs))
         search.follow(begin, ladder[first + 1 :], progress)
-        upward = begin.of(search.strength == ladder[first])
+        upward = begin.of(search.strength[begin.outputs] == ladder[first])
         progress((len(begin.outputs) - len(upward.outputs)) * first)
         search.follow(upward, ladder[:first][::-1], progress)
     return Choice(search.strength, search.loss, search.coef, search.intercept, search.shift)

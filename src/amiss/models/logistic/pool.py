@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from amiss.arrays import Floats
-from amiss.threads import Workers, thread_count, workers
+from amiss.threads import Workers, one_blas_thread, thread_count, workers
 
 CACHED = 1 << 17  # numbers that stay in a core's cache while several things are done to them
 
@@ -36,7 +35,7 @@ class Pool:
         if self._workers is not None:
             yield
             return
-        with threadpool_limits(1, user_api="blas"), workers(self.threads) as ours:
+        with one_blas_thread(), workers(self.threads) as ours:
             self._workers = ours
             try:
                 yield
