@@ -172,6 +172,7 @@ class NewtonSolver:
         self.layout, self.dtype = problems.rows.layout, np.dtype(problems.precision.values)
         self.centre = problems.rows.centre.astype(self.dtype, copy=False)
 
+    @np.errstate(invalid="ignore")  # BLAS raises it from lanes it throws away; a real one leaves a problem stuck
     def solve(self, start: Start | None, preconditioner: Preconditioner | None) -> Solution:
         """All steps, in the order above."""
         if not self.setup(start, preconditioner):
