@@ -242,7 +242,7 @@ def test_a_classifier_that_fails_is_named_with_its_output():
     X, Y = frame(*make_table())
     Y["rare"] = (np.arange(240) == 3).astype(float)
     with pytest.raises(DataError, match="output 'rare', which is 1 in 1 rows and 0 in 239"):
-        fitted(X, Y, base_estimator=CalibratedClassifierCV(LinearSVC(), cv=3), crossfit=False)
+        fitted(X, Y, model=CalibratedClassifierCV(LinearSVC(), cv=3), crossfit=False)
 
 
 def test_progress_is_shown_on_standard_error(capsys, monkeypatch):

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 import click
 import pytest
 
+import amiss.bridges.libraries
 import amiss.decisions.comparisons
 import amiss.encoding.scalings
+import amiss.models.kinds
 import amiss.models.parents
 import amiss.output.list_formats
 import amiss.readers
@@ -19,11 +21,12 @@ import amiss.scoring.rules
 import amiss.scoring.searches
 import amiss.scoring.spaces
 import amiss.scoring.weightings
+from amiss.bridges.registry import LIBRARIES
 from amiss.cli import cli
 from amiss.decisions.registry import COMPARISONS
 from amiss.encoding.scalings import SCALINGS
 from amiss.encoding.scalings.base import Scaling
-from amiss.models.registry import PARENTS
+from amiss.models.registry import MODELS, PARENTS
 from amiss.output.registry import LIST_FORMATS
 from amiss.readers.format import Format
 from amiss.readers.registry import FORMATS
@@ -32,7 +35,8 @@ from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
 
 REGISTRIES = {
     "rule": RULES, "weighting": WEIGHTINGS, "scaling": SCALINGS, "parents": PARENTS, "format": FORMATS,
-    "neighbor_space": SPACES, "neighbor_search": SEARCHES, "against": COMPARISONS,
+    "neighbor_space": SPACES, "neighbor_search": SEARCHES, "against": COMPARISONS, "library": LIBRARIES,
+    "model": MODELS,
 }  # fmt: skip
 
 
@@ -67,7 +71,9 @@ def defined(package, fits):
         (SEARCHES, amiss.scoring.searches, lambda value: hasattr(value, "prepared")),
         (COMPARISONS, amiss.decisions.comparisons, lambda value: hasattr(value, "needs_calibration")),
         (PARENTS, amiss.models.parents, lambda value: hasattr(value, "ordered")),
+        (MODELS, amiss.models.kinds, lambda value: hasattr(value, "learner")),
         (FORMATS, amiss.readers, lambda value: isinstance(value, Format)),
+        (LIBRARIES, amiss.bridges.libraries, lambda value: hasattr(value, "frame")),
     ],
     ids=lambda value: getattr(value, "parameter", ""),
 )
@@ -121,6 +127,7 @@ def test_the_command_line_lets_one_choose_what_is_registered(command):
     assert choices(command, "--weighting") == list(WEIGHTINGS)
     assert choices(command, "--scaling") == [*SCALINGS, AUTO]
     assert choices(command, "--parents") == list(PARENTS)
+    assert choices(command, "--model") == list(MODELS)
     assert choices(command, "--neighbor-space") == list(SPACES)
     assert choices(command, "--neighbor-search") == list(SEARCHES)
 

@@ -12,6 +12,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import (
@@ -28,14 +29,14 @@ import amiss
 class BinarisedMCODE(amiss.MCODE):
     """MCODE for the checks' made-up targets: above the median or not, and 0 where none is given."""
 
-    def fit(self, X, y):
-        if y is None or len(np.asarray(y)) == 0:
-            return super().fit(X, y)
-        values = np.real(np.asarray(y)).astype(float)
-        return super().fit(X, (values > np.median(values)).astype(float))
+    def fit(self, X, y, *, probabilities=None, groups=None):
+        if y is not None and len(np.asarray(y)):
+            values = np.real(np.asarray(y)).astype(float)
+            y = (values > np.median(values)).astype(float)
+        return super().fit(X, y, probabilities=probabilities, groups=groups)
 
-    def decision_function(self, X, y=None):
-        return super().decision_function(X, self._zeros(X))
+    def decision_function(self, X, y=None, *, probabilities=None):
+        return super().decision_function(X, self._zeros(X), probabilities=probabilities)
 
     def predict(self, X, y=None):
         return super().predict(X, self._zeros(X))
@@ -80,7 +81,14 @@ def test_scikit_learns_checks_of_sparse_inputs(check):
     check("WithoutProbabilities", WithoutProbabilities(strengths=(1.0,)))
 
 
-@pytest.mark.parametrize("grid", [{"rule": ["flip", "prod"]}, {"parent_penalty": [1, 4], "strengths": [(1.0,)]}])
+@pytest.mark.parametrize(
+    "grid",
+    [
+        {"rule": ["flip", "prod"]},
+        {"parent_penalty": [1, 4], "strengths": [(1.0,)]},
+        {"model": ["linear", "auto"], "time_budget": [0, 0.1]},
+    ],
+)
 def test_a_grid_search_compares_detectors_by_their_score(grid):
     X, Y = make_table(90)
     search = GridSearchCV(amiss.MCODE(n_neighbors=20), grid, cv=3).fit(X, Y)
@@ -108,6 +116,16 @@ def test_a_clone_of_a_fitted_detector_is_not_fitted_and_has_its_parameters():
     assert other.get_params() == detector.get_params()
     with pytest.raises(NotFittedError):
         other.predict(*make_table(5))
+
+
+def test_the_kind_of_model_and_its_time_budget_are_parameters_like_any_other():
+    detector = amiss.MCODE(model="auto", time_budget=3.5)
+    assert clone(detector).get_params() == detector.get_params()
+    assert detector.set_params(model="boosting").get_params()["model"] == "boosting"
+    assert detector.get_params()["time_budget"] == 3.5
+    forest = RandomForestClassifier(n_estimators=7)
+    twin = clone(amiss.MCODE(model=forest)).get_params()
+    assert twin["model"] is not forest and twin["model__n_estimators"] == 7
 
 
 def test_a_pickled_detector_is_the_same():

@@ -14,6 +14,8 @@ from amiss.version import __version__
 
 if TYPE_CHECKING:
     from amiss import evaluation, paper
+    from amiss.bridges.frames import cell_frame, row_frame
+    from amiss.bridges.label_issues import find_label_issues, get_label_quality_scores
     from amiss.data.dataset import Dataset
     from amiss.data.table import Table
     from amiss.decisions.calibration import Calibration
@@ -69,10 +71,14 @@ __all__ = [
     "Unseen",
     "Views",
     "__version__",
+    "cell_frame",
     "evaluation",
+    "find_label_issues",
+    "get_label_quality_scores",
     "load",
     "paper",
     "read",
+    "row_frame",
 ]
 
 _HOMES = {
@@ -104,8 +110,12 @@ _HOMES = {
     "Term": "amiss.explanations.explained_output",
     "Unseen": "amiss.monitoring.unseen",
     "Views": "amiss.scoring.views",
+    "cell_frame": "amiss.bridges.frames",
+    "find_label_issues": "amiss.bridges.label_issues",
+    "get_label_quality_scores": "amiss.bridges.label_issues",
     "load": "amiss.detector",
     "read": "amiss.readers.reading",
+    "row_frame": "amiss.bridges.frames",
 }
 _FOLDERS = ("evaluation", "paper")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,9 +10,33 @@ import numpy.typing as npt
 from scipy import sparse
 
 Floats = npt.NDArray[np.float64]
-Matrix: TypeAlias = Any  # a dense array of float64, or a sparse.csr_array of them
+Matrix: TypeAlias = Any  # a dense array of float64 or float32, or a sparse.csr_array of float64
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
+
+
+BLOCK_ROWS = 1024  # of a matrix in single precision that become double at a time
+
+
+def is_single(matrix: Matrix) -> bool:
+    """Whether a matrix is dense and in single precision; copies in double precision would need twice its room."""
+    return not sparse.issparse(matrix) and bool(matrix.dtype == np.float32)
+
+
+def row_blocks(n_rows: int) -> Iterator[slice]:
+    """All rows, a block at a time."""
+    for start in range(0, n_rows, BLOCK_ROWS):
+        yield slice(start, min(start + BLOCK_ROWS, n_rows))
+
+
+def product(matrix: Matrix, coef: Floats) -> Floats:
+    """``matrix @ coef`` in double precision; of a matrix in single precision only blocks of rows become double."""
+    if not is_single(matrix):
+        return np.asarray(matrix @ coef)
+    result = np.empty((matrix.shape[0], *coef.shape[1:]))
+    for rows in row_blocks(len(result)):
+        np.matmul(matrix[rows].astype(np.float64), coef, out=result[rows])
+    return result
 
 
 def read_only(*arrays: npt.NDArray[Any] | None) -> None:

@@ -14,13 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from amiss.arrays import Floats
 from amiss.data.columns import Columns
-from amiss.decisions.outlier_probability import flag_confidence, outlier_probabilities
+from amiss.decisions.outlier_probability import outlier_probabilities
 from amiss.decisions.settings import BatchRequest
 from amiss.encoding.encoded_rows import EncodedRows
-from amiss.errors import DataError
 from amiss.explanations.explanation import Explanation
-from amiss.fitted import FittedDetector, checked_row, explain_new_row, fit_detector
-from amiss.models.projection import log_rho
+from amiss.fitted import FittedDetector, checked_row, confidence, explain_new_row, fit_table, p_values
 from amiss.models.settings import STRENGTHS
 from amiss.monitoring.batch import ScoredBatch
 from amiss.output.cells import Cell, suspicious_cells
@@ -46,53 +44,49 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     order : sequence of output names or numbers, default=None
         The order of the chain; None is the order of the columns.
     rule : {"mixture", "flip", "lrw", "rw", "prod", "auto"}, default="mixture"
-        The scoring rule. "mixture" is -log P(the row is right), by hypotheses of how it can be wrong: its outputs
-        contradict each other or the inputs, they belong to another row, or nothing was annotated
-        (:mod:`amiss.scoring.hypotheses`). "flip" is the evidence that outputs were flipped one by one
-        (:mod:`amiss.scoring.rules`). The others are the paper's -Σ w_i log rho_i with weights from each row's
-        neighbourhood, from all rows, or none (the paper's weights are weighting="error"). "auto" makes errors of
-        several kinds in the table itself and takes the rule that finds them best; ``choice_`` says why.
+        The scoring rule. "mixture" is -log P(the row is right), by hypotheses of how it can be wrong
+        (:mod:`amiss.scoring.hypotheses`), "flip" the evidence that outputs were flipped one by one. The others are
+        the paper's -Σ w_i log rho_i with weights from each row's neighbourhood, from all rows, or none. "auto" is
+        the rule that finds errors made on purpose in the table best; ``choice_`` says why.
     weighting : {"sqrt", "error", "brier"}, default="sqrt"
-        What a weight of "lrw" and "rw" is the inverse of: the square root of the mean error, the
-        mean error (the paper's), or the mean squared error.
+        A weight of "lrw" and "rw" is the inverse of the root of the mean error, of the mean error, or of the mean
+        squared error. The paper's is "error".
     crossfit : bool or float, default=0.6
-        Whether a row's rho comes from models that saw the row (False, the paper's), did not (True),
-        or from an average of both log-odds, in which the latter have this share.
+        Whether a row's rho comes from models that saw the row (False, the paper's), did not (True), or from an
+        average of both log-odds, in which the latter have this share.
     n_neighbors : int, default=100
-        Size of the neighbourhood for local weights; capped at the rows there are. With 0 every row has
-        the weights of all rows, and the detector can be saved without its rows.
+        Size of the neighbourhood for local weights. With 0 every row has the weights of all rows, and the detector
+        can be saved without its rows.
     neighbor_space : {"joint", "inputs"}, default="joint"
         Whether neighbours are near in inputs and outputs, or in inputs alone.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        Approximate (extra ``ann``) is for very many dense rows; "auto" is approximate from 200,000
-        of them, if the extra is installed. ``neighbor_recall_`` says what it misses. Sparse rows are
-        always searched exactly.
+        Approximate (extra ``ann``) is for very many dense rows; "auto" is approximate from 200,000 of them, if the
+        extra is installed. ``neighbor_recall_`` says what it misses.
     strengths : sequence of float
         L2 strengths to choose from by cross-validated log-loss, for each output by itself. The objective is the
-        sum of the log-loss plus strength/2 times the squared length of the coefficients, those of inputs counting
-        ``parent_penalty`` times less.
+        sum of the log-loss plus strength/2 times the squared length of the coefficients.
     parent_penalty : float, default=4.0
-        How many times more the coefficients of other outputs are penalised than those of inputs. The
-        strength is that of the outputs; inputs have strength / parent_penalty.
+        How many times more the coefficients of other outputs are penalised than those of inputs.
     cv : int, default=5
         Number of folds.
-    base_estimator : classifier with ``predict_proba``, default=None
-        Takes the place of the logistic models.
+    model : {"linear", "boosting", "auto"} or classifier with ``predict_proba``, default="linear"
+        What predicts the outputs: logistic regressions, gradient-boosted trees, for each output whichever of these
+        is better (or an average of both), or clones of a classifier of yours.
+    time_budget : float, default=60.0
+        About how many seconds "auto" may take to try boosted trees. It is counted in work, not by the clock, so
+        the same table gives the same models everywhere.
     scaling : {"auto", "rank", "block", "none", "standard", "maxabs", "log-unit"}, default="auto"
         How inputs are scaled (:mod:`amiss.encoding.scalings`). "auto" is "rank" or "block", by log-loss.
     exclude : sequence of output names or numbers, or float, default=None
-        Outputs left out of the score; a float leaves out those whose skill is below it. They
-        still serve as parents of the others.
+        Outputs left out of the score; a float leaves out those whose skill is below it. They still are parents.
     contamination : float or "auto", default=0.01
         The share of rows to flag. "auto" flags rows that are wrong with a chance of over 30 %; with rules other
         than "mixture" it is ``fdr=0.2``.
     fdr : float, default=None
         A false-discovery level, instead of ``contamination``: flag as many rows as keep the share of falsely
-        flagged ones at about this level. A row of the fit is flagged when it scores higher than simulated
-        rows whose outputs follow the models, which is right if the models' probabilities are. So is a new
-        row, but after :meth:`calibrate` it is compared with rows held out of the fit, which holds if clean
-        new rows are like those. With a level, rows of the fit are scored by models that did not see them
-        (as with ``crossfit=True``).
+        flagged ones at about this level. A row is flagged when it scores higher than simulated rows whose outputs
+        follow the models, which is right if the models' probabilities are. After :meth:`calibrate` new rows are
+        compared with rows held out of the fit. Rows of the fit are then scored as with ``crossfit=True``.
     random_state : int, RandomState, Generator or None, default=0
         Seeds the assignment of rows to folds; None is a new seed every time.
     n_jobs : int, default=-1
@@ -119,12 +113,11 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     input_names_, output_names_ : the columns
     fitted_ : :class:`~amiss.FittedDetector`, all of this as one immutable value
 
-    A model that was saved without its rows has none of the attributes with one entry per row.
+    A model that was saved without its rows has no attributes with one entry per row.
+
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from amiss import MCODE
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 4))
     >>> Y = (X[:, :3] + 0.1 * rng.normal(size=(300, 3)) > 0).astype(int)
@@ -132,11 +125,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     >>> detector = MCODE().fit(X, Y)
     >>> int(np.argmax(detector.decision_scores_))
     17
-    >>> why = detector.explain(17)
-    >>> why.suspects[0].output, why.suspects[0].observed, why.suspects[0].direction
+    >>> suspect = detector.explain(17).suspects[0]
+    >>> suspect.output, suspect.observed, suspect.direction
     ('y1', 1, 'commission')
-    >>> print(why.sentences()[1])
-    It contradicts its other outputs or its inputs (chance that the row is wrong: 94%).
     """
 
     def __init__(
@@ -153,7 +144,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         strengths: Sequence[float] = STRENGTHS,
         parent_penalty: float = 4.0,
         cv: int = 5,
-        base_estimator: Any = None,
+        model: Any = "linear",
+        time_budget: float = 60.0,
         scaling: str = "auto",
         exclude: Sequence[str | int] | float | None = None,
         contamination: float | Literal["auto"] = 0.01,
@@ -173,7 +165,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.strengths = strengths
         self.parent_penalty = parent_penalty
         self.cv = cv
-        self.base_estimator = base_estimator
+        self.model = model
+        self.time_budget = time_budget
         self.scaling = scaling
         self.exclude = exclude
         self.contamination = contamination
@@ -182,58 +175,64 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, Y: Any) -> MCODE:
+    def fit(self, X: Any, Y: Any, *, probabilities: Any = None, groups: Any = None) -> MCODE:
         """Fit the models to X and Y, and score their rows.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or Table, (n_rows, n_inputs)
+        X : array, sparse matrix, frame, Hugging Face dataset, list of dictionaries or Table, (n_rows, n_inputs)
             Texts are categories; NaN or None is missing.
-        Y : array, sparse matrix, data frame, Table or list of label lists, (n_rows, n_outputs)
+        Y : one of these, or a list of label lists, (n_rows, n_outputs)
             0, 1, or NaN for missing. A missing output is left out of its model and of the row's
             score; as a parent of others it enters by its expected value given the inputs (for new
             rows, if no output was missing in the fit, by its base rate).
+        probabilities : array or data frame, (n_rows, n_outputs), default=None
+            Your own out-of-fold predictions: the probability that each output is 1, by a model that did not see
+            the row. They replace the models of the inputs alone, and are inputs of the others; X may be None. New
+            rows need theirs too. Columns with names are matched to the outputs (``p_tag_a``).
+        groups : array or series, (n_rows,), or "auto", default=None
+            Rows of one group belong together (pictures of one patient): models that judge a row saw none of its
+            group. "auto" finds near copies, and keeps them together.
         """
         settings = Settings.of(**{name: getattr(self, name) for name in DEFAULTS})
-        columns, inputs, outputs = Columns.of(X, Y)
-        validate_data(self, X=inputs if isinstance(X, (list, tuple)) else X, skip_check_array=True)
-        return self._adopt(fit_detector(settings, columns, inputs, outputs))
+        columns, inputs, outputs = Columns.of(X, Y, probabilities)
+        validate_data(self, X=inputs if X is None or isinstance(X, (list, tuple)) else X, skip_check_array=True)
+        return self._adopt(fit_table(settings, columns, inputs, outputs, groups))
 
-    def calibrate(self, X: Any, Y: Any) -> MCODE:
+    @classmethod
+    def from_probabilities(cls, P: Any, Y: Any, *, groups: Any = None, **parameters: Any) -> MCODE:
+        """A detector with these ``parameters``, fitted to your own out-of-fold predictions (see :meth:`fit`)."""
+        return cls(**parameters).fit(None, Y, probabilities=P, groups=groups)
+
+    def calibrate(self, X: Any, Y: Any, *, probabilities: Any = None) -> MCODE:
         """Find out how high rows score that the fit has not seen, so that new rows can be judged by it.
 
         Give the rows of the fit: each is scored by a detector that is fitted anew without its fold, which
-        takes about four times as long as the fit. Or give other rows that are like those to come; they
-        are scored as they are, at once, leaving out those that were in the fit. Either may hold wrong rows;
-        the p-values of new ones are then larger, not smaller.
+        takes about four times as long as the fit. Or give other rows that are like those to come. Either may hold
+        wrong rows; the p-values of new ones are then larger, not smaller.
 
         After it new rows have p-values, and a detector with ``fdr`` judges them by these. With a share as
-        ``contamination`` the ``threshold_`` is then the score that an unseen row like these exceeds with this
-        chance; rows of the fit score a little lower, so fewer of them are flagged by it (``labels_``).
+        ``contamination`` the ``threshold_`` is the score that an unseen row exceeds with this chance.
         """
-        return self._adopt(self._fitted().calibrated(*self._fitted().columns.align(X, Y)))
+        return self._adopt(self._fitted().calibrated(*self._fitted().columns.align(X, Y, probabilities)))
 
-    def decision_function(self, X: Any, Y: Any) -> Floats:
+    def decision_function(self, X: Any, Y: Any, *, probabilities: Any = None) -> Floats:
         """Scores of new rows by the models, weights and neighbours of the fit, ``(n_rows,)``.
 
-        The models have seen the rows of the fit, and would find them usual; a row that is the same as
-        one of them has the score it had in the fit (``decision_scores_``).
+        A row that was in the fit has the score it had there (``decision_scores_``).
         """
-        return self._fitted().score(self._encoded(X, Y)).scores
+        return self._fitted().score(self._encoded(X, Y, probabilities)).scores
 
-    def contributions(self, X: Any, Y: Any) -> Floats:
+    def contributions(self, X: Any, Y: Any, *, probabilities: Any = None) -> Floats:
         """What each output adds to the score of each new row, ``(n_rows, n_outputs)``."""
-        return self._fitted().score(self._encoded(X, Y)).contributions
+        return self._fitted().score(self._encoded(X, Y, probabilities)).contributions
 
-    def score(self, X: Any, Y: Any) -> float:
+    def score(self, X: Any, Y: Any, *, probabilities: Any = None) -> float:
         """Mean log-probability of the observed outputs of new rows: how well the models predict them.
 
-        Higher is better, as scikit-learn's model selection expects; it says nothing about which rows are unusual.
+        Higher is better, as scikit-learn's model selection expects.
         """
-        scored = self._fitted().score(self._encoded(X, Y))
-        if not scored.observed.any():
-            raise DataError("every output of these rows is missing, so there is nothing to score")
-        return float(log_rho(scored.log_odds, scored.Y)[scored.observed].mean())
+        return self._fitted().score(self._encoded(X, Y, probabilities)).mean_log_probability
 
     def score_batch(
         self,
@@ -244,6 +243,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         rate: float | None = None,
         alerts: int | None = None,
         against: str | None = None,
+        probabilities: Any = None,
     ) -> ScoredBatch:
         """Score and flag a batch of new rows, and say what about it is unlike the fit.
 
@@ -253,55 +253,53 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         fit are flagged as they were there if that was by the same level, and else not at all.
 
         A level compares ``against`` rows held out of the fit (the default after :meth:`calibrate`) or rows
-        simulated by the models (the default before it). The former needs nothing but that clean new rows are
-        like those, but finds little if as many of those are wrong; the latter trusts the models' probabilities.
+        simulated by the models (the default before it). The former finds little if as many of those are wrong; the
+        latter trusts the models' probabilities.
         """
-        return self._fitted().score_batch(self._encoded(X, Y), BatchRequest(fdr, rate, alerts, against))
+        request = BatchRequest(fdr, rate, alerts, against)
+        return self._fitted().score_batch(self._encoded(X, Y, probabilities), request)
 
-    def p_values(self, X: Any, Y: Any) -> Floats:
+    def p_values(self, X: Any, Y: Any, *, probabilities: Any = None) -> Floats:
         """How often rows the fit has not seen score as high as each new row; NaN for a row that was in the fit."""
-        fitted, rows = self._fitted(), self._encoded(X, Y)
-        if fitted.calibration is None:
-            raise DataError("p-values of new rows need rows held out of the fit; call calibrate(X, Y) after fit")
-        return fitted.calibration.p_values_of(fitted.score(rows))
+        return p_values(self._fitted(), self._encoded(X, Y, probabilities))
 
-    def predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
+    def predict(self, X: Any, Y: Any, *, probabilities: Any = None) -> npt.NDArray[np.intp]:
         """1 for new rows above the ``threshold_`` (with ``fdr``, for those of the batch that pass it), else 0."""
-        rows = self._encoded(X, Y)
+        rows = self._encoded(X, Y, probabilities)
         return self._fitted().decide(rows, self._fitted().score(rows)).flagged.astype(int)
 
-    def predict_proba(self, X: Any, Y: Any, method: str = "linear") -> Floats:
+    def predict_proba(self, X: Any, Y: Any, method: str = "linear", *, probabilities: Any = None) -> Floats:
         """PyOD's: each row's chance of being usual and of being an outlier, ``(n_rows, 2)``.
 
         They are scores on a scale from 0 to 1 by those of the training rows, not calibrated chances. The p-values
         of :meth:`score_batch` are calibrated, but they are something else: how often usual rows score as high.
         """
-        return outlier_probabilities(self.decision_function(X, Y), self._fitted().training_scores, method)
+        found = self.decision_function(X, Y, probabilities=probabilities)
+        return outlier_probabilities(found, self._fitted().training_scores, method)
 
-    def predict_confidence(self, X: Any, Y: Any) -> Floats:
+    def predict_confidence(self, X: Any, Y: Any, *, probabilities: Any = None) -> Floats:
         """PyOD's: how likely each row would keep its flag if the training rows were drawn again, ``(n_rows,)``."""
-        fitted, rows = self._fitted(), self._encoded(X, Y)
-        scored = fitted.score(rows)
-        flagged, training_scores = fitted.decide(rows, scored).flagged, fitted.training_scores
-        n_flagged = int((training_scores > fitted.decision.threshold).sum())
-        return flag_confidence(scored.scores, flagged, training_scores, n_flagged)
+        return confidence(self._fitted(), self._encoded(X, Y, probabilities))
 
-    def fit_predict(self, X: Any, Y: Any) -> npt.NDArray[np.intp]:
+    def fit_predict(
+        self, X: Any, Y: Any, *, probabilities: Any = None, groups: Any = None
+    ) -> npt.NDArray[np.intp]:
         """Fit, and give ``labels_``."""
-        return np.asarray(self.fit(X, Y).labels_)
+        return np.asarray(self.fit(X, Y, probabilities=probabilities, groups=groups).labels_)
 
-    def explain(self, X: Any = None, Y: Any = None, *, row: int | None = None) -> Explanation:
+    def explain(
+        self, X: Any = None, Y: Any = None, *, row: int | None = None, probabilities: Any = None
+    ) -> Explanation:
         """Why a row has its score.
 
-        ``explain(17)`` explains row 17 of the fit, counted from 0. ``explain(X_new, Y_new)`` explains a
-        new row; of several, say which by ``row``.
+        ``explain(17)`` is row 17 of the fit, counted from 0; ``explain(X_new, Y_new, row=0)`` is a new row.
         """
         if Y is None:
             number = row if X is None else X
             if not isinstance(number, Integral) or isinstance(number, bool) or None not in (X, row):
                 raise TypeError("explain takes the number of a row of the fit, or X and Y of new rows")
             return next(self.explain_rows([int(number)]))
-        inputs, outputs = self._fitted().columns.align(X, Y)
+        inputs, outputs = self._fitted().columns.align(X, Y, probabilities)
         if row is None and len(outputs) > 1:
             raise ValueError(f"there are {len(outputs)} rows; say which one: explain(X, Y, row=0)")
         return explain_new_row(self._fitted(), inputs, outputs, checked_row(row or 0, len(outputs), "X has"))
@@ -326,37 +324,36 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         pictures: Sequence[Picture] | None = None,
         n_details: int = 200,
         title: str = "amiss report",
+        probabilities: Any = None,
     ) -> None:
         """Write a report on the rows of the fit: one HTML file that works offline.
 
         Parameters
         ----------
         path : an HTML file; it is written completely or not at all
-        X, Y : what the detector was fitted to
+        X, Y, probabilities : what the detector was fitted to
         ids : what the rows are called
         pictures : one picture per row, as files or as an array (n_rows, height, width) or (…, 3)
-        n_details : how many of the most unusual rows carry an explanation
+        n_details : how many of the most unusual rows are explained
         """
         fitted = self._fitted()
-        inputs, outputs = fitted.columns.align(X, Y)
+        inputs, outputs = fitted.columns.align(X, Y, probabilities)
         refuse_other_rows(fitted, inputs, outputs)
         write_report(path, fitted, inputs, ids=ids, pictures=pictures, n_details=n_details, title=title)
 
-    def save(self, path: str | Path, *, rows: bool = True) -> None:
+    def save(self, path: str | Path, *, rows: bool = True, estimators: bool = False) -> None:
         """Keep the detector in a file (mode 0600) that :func:`amiss.load` reads; nothing in it is ever executed.
 
-        With ``rows`` the file holds the rows of the fit, as local weights need them, and everything of the
-        detector works after loading. Without, it holds no row, but the columns' names, their categories
-        and up to 256 values of each column; it needs ``n_neighbors=0`` or a rule without neighbours.
+        With ``rows`` the file holds the rows of the fit, as local weights need them. Without, it holds no row, but
+        names, categories and up to 256 values of each column; it needs ``n_neighbors=0`` or a rule without
+        neighbours. ``estimators`` keeps a classifier of yours too, by skops (extra ``skops``).
         """
-        save_fitted(self._fitted(), Path(path), rows=rows)
+        save_fitted(self._fitted(), Path(path), rows=rows, estimators=estimators)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
+        for kind in ("allow_nan", "sparse", "categorical", "string"):
+            setattr(tags.input_tags, kind, True)
         tags.target_tags.required = tags.target_tags.multi_output = True
         return tags
 
@@ -366,9 +363,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.fitted_: FittedDetector = self.fitted_.on_machine(self.n_jobs, bool(self.verbose))
         return self.fitted_
 
-    def _encoded(self, X: Any, Y: Any) -> EncodedRows:
+    def _encoded(self, X: Any, Y: Any, probabilities: Any) -> EncodedRows:
         fitted = self._fitted()
-        return fitted.encode(*fitted.columns.align(X, Y))
+        return fitted.encode(*fitted.columns.align(X, Y, probabilities))
 
     def _adopt(self, fitted: FittedDetector) -> MCODE:
         """Expose what a fit left behind."""
@@ -390,9 +387,12 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         return self
 
 
-def load(path: str | Path) -> MCODE:
-    """The detector that :meth:`MCODE.save` kept; a file that is damaged, altered or no model is refused."""
-    fitted = load_fitted(Path(path))
+def load(path: str | Path, *, trusted: Sequence[str] | None = None) -> MCODE:
+    """The detector that :meth:`MCODE.save` kept; a file that is damaged, altered or no model is refused.
+
+    A classifier of yours is read only with ``trusted``: the types in it beyond scikit-learn's, or an empty list.
+    """
+    fitted = load_fitted(Path(path), trusted)
     detector = MCODE(**fitted.settings.parameters)
     detector.n_features_in_ = len(fitted.columns.inputs)
     if fitted.columns.from_frame:

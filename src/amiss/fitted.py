@@ -6,18 +6,22 @@ fit_detector(settings, columns, inputs, outputs) -> FittedDetector
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from amiss.arrays import Floats, Mask
+from amiss.arrays import Floats, Mask, Rows
 from amiss.data.columns import Columns
+from amiss.data.fingerprints import Fingerprints
+from amiss.data.row_roles import as_groups, doubts_about
 from amiss.data.table import Table
 from amiss.decisions.calibration import FEWEST_ROWS, Calibration, FitAndScore, HeldOutRows, hold_out_folds
 from amiss.decisions.decision import BatchDecider, Decision, decide_training
 from amiss.decisions.draws import drawn_scores
+from amiss.decisions.outlier_probability import flag_confidence
 from amiss.decisions.settings import BatchRequest
 from amiss.decisions.thresholds import threshold_for_new
 from amiss.encoding.encoded_rows import EncodedRows, fingerprints_by_fit
@@ -26,6 +30,7 @@ from amiss.evaluation.choice import RuleChoice, choose_rule
 from amiss.explanations.explainer import Explainer
 from amiss.explanations.explanation import Explanation
 from amiss.models.fitting import WITHOUT_ROWS, FittedModels, fit_models, without_fold_models
+from amiss.models.folds import in_company
 from amiss.monitoring.batch import Findings, ScoredBatch
 from amiss.monitoring.drift import drift_of
 from amiss.monitoring.membership import MembershipFilter
@@ -34,6 +39,7 @@ from amiss.monitoring.shifts import shifts
 from amiss.monitoring.unseen import familiar, first_values, unseen_values
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.estimate import ErrorEstimate, estimate_errors
+from amiss.scoring.near_groups import near_groups
 from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
@@ -41,6 +47,13 @@ from amiss.scoring.training import TrainingLogOdds, neighborhood_of, score_train
 from amiss.scoring.training_match import score_new_rows
 from amiss.settings import Settings
 from amiss.wording import count
+
+MANY_NEAR = 0.02  # of the rows, before near copies are reported
+NEAR_COPIES = (
+    "have the same outputs as another row, and nearly the same inputs. If these are copies, they vouch for each "
+    "other's errors: name the groups of rows (groups, --group), or pass auto to keep near copies together."
+)
+KEPT_TOGETHER = "are near copies of others; copies were kept together."
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +76,7 @@ class FittedDetector:
     membership : recognises a batch that was in the fit, if the rows were not kept
     reading : how the table was read from a file, so that later files are read alike
     error_estimate : how many rows and outputs are wrong; None for rules that weigh no hypotheses, or without rows
+    notes : what a reader of the results should know of the table and the models, in sentences
     """
 
     settings: Settings
@@ -79,6 +93,7 @@ class FittedDetector:
     membership: MembershipFilter | None = None
     reading: dict[str, Any] = field(default_factory=dict)
     error_estimate: ErrorEstimate | None = None
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         rows, columns = count(len(self.training_scores), "row"), self.columns
@@ -174,7 +189,8 @@ class FittedDetector:
         fingerprints = fingerprints_by_fit(models.encoder, inputs, outputs, models.seed)
         if known is not None and np.array_equal(np.sort(fingerprints), known.fingerprints):
             how = self.scorer.included, self._refit(), self.settings.verbose
-            held_out = hold_out_folds(inputs, outputs, fingerprints, *how)
+            groups = None if known.groups is None else known.groups[_ranks(fingerprints)]
+            held_out = hold_out_folds(inputs, outputs, fingerprints, *how, groups=groups)
             if np.count_nonzero(held_out.is_new) < FEWEST_ROWS:
                 raise DataError(f"a calibration needs {FEWEST_ROWS} rows that are not copies of others")
         else:
@@ -192,8 +208,10 @@ class FittedDetector:
         """A function that fits a detector like this one to some rows and scores others."""
         settings = self.settings.for_refits(np.flatnonzero(self.quality.excluded).tolist())
 
-        def fit_and_score(inside: tuple[Table, Table], outside: tuple[Table, Table]) -> ScoredRows:
-            other = fit_detector(settings, self.columns, *inside, part=True)
+        def fit_and_score(
+            inside: tuple[Table, Table], outside: tuple[Table, Table], groups: Rows | None
+        ) -> ScoredRows:
+            other = fit_detector(settings, self.columns, *inside, groups=groups, part=True)
             return other.score(other.encode(*outside))
 
         return fit_and_score
@@ -216,6 +234,39 @@ class FittedDetector:
         ours = rows.design[rows.place[some]]
         apart = abs(self.models.encoder.transform(inputs.take(some)) - ours)
         return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
+
+
+def given_notes(columns: Columns, inputs: Table, outputs: Table) -> list[str]:
+    """What speaks against given probabilities, if there are any."""
+    return doubts_about(inputs.select(columns.given), outputs) if columns.has_given else []
+
+
+def _ranks(fingerprints: Fingerprints) -> Rows:
+    """The place of each row in the order of the fingerprints."""
+    return np.argsort(np.argsort(fingerprints, kind="stable"), kind="stable")
+
+
+def _near_groups(fitted: FittedDetector) -> Rows | None:
+    """Which rows of the fit are near copies, as a group for each of the user's rows; None if there are none."""
+    if fitted.scorer.local is None:
+        return None
+    rows, near = fitted.models.training_rows, fitted.scorer.local.neighborhood
+    found = near_groups(near.inputs(rows.design), rows.Y, near.neighbors)
+    return None if found is None else found[rows.place]
+
+
+def p_values(fitted: FittedDetector, rows: EncodedRows) -> Floats:
+    """How often rows the fit has not seen score as high as each new row."""
+    if fitted.calibration is None:
+        raise DataError("p-values of new rows need rows held out of the fit; call calibrate(X, Y) after fit")
+    return fitted.calibration.p_values_of(fitted.score(rows))
+
+
+def confidence(fitted: FittedDetector, rows: EncodedRows) -> Floats:
+    """How likely each row would keep its flag if the training rows were drawn again."""
+    scored, usual = fitted.score(rows), fitted.training_scores
+    n_flagged = int((usual > fitted.decision.threshold).sum())
+    return flag_confidence(scored.scores, fitted.decide(rows, scored).flagged, usual, n_flagged)
 
 
 def checked_row(row: int, n_rows: int, whose: str) -> int:
@@ -246,11 +297,45 @@ def explain_new_row(fitted: FittedDetector, inputs: Table, outputs: Table, row: 
     return replace(explanation, p_value=p_value, values=texts, flagged=bool(decision.flagged[place]))
 
 
+def fit_table(settings: Settings, columns: Columns, inputs: Table, outputs: Table, groups: Any) -> FittedDetector:
+    """Fit a detector to a whole table, and note what of it would mislead.
+
+    ``groups`` say which rows belong together. With "auto" these are near copies: a first fit finds them, and if
+    there are any, a second one keeps them together.
+    """
+    notes, automatic = given_notes(columns, inputs, outputs), isinstance(groups, str) and groups == "auto"
+    together = None if groups is None or automatic else as_groups(groups, len(outputs))
+    table = columns, inputs, outputs
+    fitted = fit_detector(settings, *table, groups=together, notes=notes)
+    if automatic and fitted.scorer.local is None:
+        raise DataError("groups='auto' looks at each row's neighbours, and there are none (n_neighbors, rule)")
+    only_given = len(columns.given) == len(columns.inputs)  # near probabilities are no near copies
+    copies = _near_groups(fitted) if together is None and not only_given else None
+    if copies is None:
+        return fitted
+    n_copies = count(int(in_company(copies, len(copies)).sum()), "row")
+    if automatic:
+        settings = settings.with_rule(fitted.scorer.rule)
+        again = fit_detector(settings, *table, groups=copies, notes=[*notes, f"{n_copies} {KEPT_TOGETHER}"])
+        return replace(again, choice=fitted.choice)
+    if in_company(copies, len(copies)).mean() < MANY_NEAR:
+        return fitted
+    return replace(fitted, notes=(*fitted.notes, f"{n_copies} {NEAR_COPIES}"))
+
+
 def fit_detector(
-    settings: Settings, columns: Columns, inputs: Table, outputs: Table, *, part: bool = False
+    settings: Settings,
+    columns: Columns,
+    inputs: Table,
+    outputs: Table,
+    *,
+    groups: Rows | None = None,
+    notes: Sequence[str] = (),
+    part: bool = False,
 ) -> FittedDetector:
     """Fit the models, score the rows and flag the unusual ones.
 
+    Rows with the same number in ``groups`` are kept in one fold. ``notes`` are what is known of the table before.
     In a ``part`` of a table an output may be missing in every row, and a text may differ in most of them.
     """
     choice = None
@@ -259,7 +344,9 @@ def fit_detector(
         settings = settings.with_rule(choice.best)
     scoring = settings.scoring
     how: dict[str, Any] = {"n_jobs": settings.n_jobs, "verbose": settings.verbose}
-    result = fit_models(inputs, outputs, settings.models, seed=settings.seed, part=part, **how)
+    rows: dict[str, Any] = {"given": columns.given, "groups": groups, "part": part}
+    result = fit_models(inputs, outputs, settings.models, seed=settings.seed, **rows, **how)
+    notes = (*notes, *result.notes)
     share = scoring.out_of_fold_share
     models = result.models if share else without_fold_models(result.models)
     log_odds, error_rates = TrainingLogOdds.of(result, scoring), ErrorRates.out_of_fold(result)
@@ -286,4 +373,5 @@ def fit_detector(
         error_rates=error_rates,
         choice=choice,
         error_estimate=estimate_errors(scored.scorer.hypotheses, scored.rows),
+        notes=notes,
     )

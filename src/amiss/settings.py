@@ -18,7 +18,7 @@ import numpy as np
 from amiss.decisions.settings import DEFAULT_SHARE, DecisionSettings
 from amiss.encoding.scalings import SCALINGS
 from amiss.encoding.scalings.base import Scaling
-from amiss.models.registry import PARENTS
+from amiss.models.registry import MODELS, PARENTS
 from amiss.models.settings import STRENGTHS, ModelSettings
 from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
 from amiss.scoring.rules import ScoringRule
@@ -37,7 +37,8 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "strengths": STRENGTHS,
         "parent_penalty": 4.0,
         "cv": 5,
-        "base_estimator": None,
+        "model": "linear",
+        "time_budget": 60.0,
         "scaling": "auto",
         "exclude": None,
         "contamination": DEFAULT_SHARE,
@@ -82,7 +83,7 @@ class Settings:
             raise ValueError(f"there is no parameter {unknown[0]!r}; there are {', '.join(DEFAULTS)}")
         given = {**DEFAULTS, **parameters}
         scaling = None if given["scaling"] == AUTO else SCALINGS.named(given["scaling"], AUTO)
-        parents = PARENTS.named(given["parents"])
+        parents, model = PARENTS.named(given["parents"]), _model(given["model"])
         rule = None if given["rule"] == AUTO else RULES.named(given["rule"], AUTO)
         weighting = WEIGHTINGS.named(given["weighting"])
         space, search = SPACES.named(given["neighbor_space"]), SEARCHES.named(given["neighbor_search"])
@@ -97,7 +98,8 @@ class Settings:
                 parents=parents,
                 out_of_fold=share > 0,
                 inputs_alone=rule is None or rule.inputs_alone,
-                **{name: given[name] for name in ("order", "strengths", "parent_penalty", "cv", "base_estimator")},
+                model=model,
+                **{name: given[name] for name in ("order", "strengths", "parent_penalty", "cv", "time_budget")},
             ),
             scoring=ScoringSettings(
                 rule=rule,
@@ -108,7 +110,7 @@ class Settings:
                 neighbor_space=space,
                 neighbor_search=search,
                 exclude=given["exclude"],
-                penalised=given["base_estimator"] is None,
+                penalised=isinstance(given["model"], str),
             ),
             decision=decision,
             seed=_seed(given["random_state"]) % 2**63,
@@ -139,6 +141,19 @@ class Settings:
         decision = DecisionSettings(DEFAULT_SHARE, None)
         scoring = replace(self.scoring, exclude=tuple(excluded) or None)
         return replace(self, scoring=scoring, decision=decision, verbose=False)
+
+
+def _model(model: Any) -> Any:
+    """A kind of model by its name, or a classifier of the user's."""
+    if isinstance(model, str):
+        return MODELS.named(model)
+    if isinstance(model, type) or not hasattr(model, "predict_proba"):
+        names = ", ".join(map(repr, MODELS))
+        raise ValueError(
+            f"model must be one of {names}, or a classifier with predict_proba (CalibratedClassifierCV gives one "
+            f"to a classifier that has none); got {type(model).__name__}"
+        )
+    return model
 
 
 def _crossfit_share(crossfit: Any) -> float:

@@ -83,6 +83,11 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     return _blas_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
 
 
+def one_openmp_thread() -> AbstractContextManager[Any]:
+    """OpenMP on one thread for a while, for what the calling thread starts."""
+    return _blas_libraries(len(sys.modules)).limit(limits=1, user_api="openmp")
+
+
 @lru_cache(maxsize=1)
 def _blas_libraries(n_modules: int) -> ThreadpoolController:
     """Those that are loaded. Looking for them takes milliseconds, and a new one comes with a new module."""

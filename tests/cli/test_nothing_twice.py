@@ -16,7 +16,7 @@ from amiss.encoding.encoder import Encoder
 from amiss.evaluation import choice
 from amiss.explanations import explainer
 from amiss.models import fitting
-from amiss.readers import part
+from amiss.readers import reading
 
 # The automatic scaling encodes a sample of the rows by each scaling first, and then all of them by the better one.
 TAGS = ("--outputs", "tag_*", "--id", "name", "--neighbors", "30", "--scaling", "rank")
@@ -44,7 +44,7 @@ def work(monkeypatch):
         """A table that was checked before comes back as it is."""
         return None if result is arguments[0] else len(result)
 
-    for place in (columns, part, choice):
+    for place in (columns, reading, choice):
         wrap(place, "as_inputs", checked)
         wrap(place, "as_outputs", checked)
     wrap(Encoder, "expanded", lambda arguments, _: len(arguments[1]))

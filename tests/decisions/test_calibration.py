@@ -52,7 +52,7 @@ def test_a_fold_is_never_among_the_rows_that_it_is_scored_by():
     one = fitted(X, Y)
     asked = []
 
-    def fit_and_score(inside, outside):
+    def fit_and_score(inside, outside, groups):
         asked.append(tuple({int(row) for row in part[0].values[:, 0]} for part in (inside, outside)))
         return one.score_batch(*outside).rows
 

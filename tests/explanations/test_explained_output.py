@@ -81,10 +81,10 @@ def test_categories_count_as_one_column():
     assert "ward" in names and names <= set("abcd") | {"ward", "sex"}
 
 
-def test_a_linear_base_estimator_has_grounds(table):
+def test_a_linear_estimator_has_grounds(table):
     X, Y = table
     Y = np.column_stack([Y, np.ones(len(Y))])  # one constant output
-    detector = fitted(X, Y, base_estimator=LogisticRegression(), crossfit=False)
+    detector = fitted(X, Y, model=LogisticRegression(), crossfit=False)
     for explanation in detector.explain_rows(range(0, 240, 9)):
         assert not explanation.left_out
         for output in explanation.suspects:
@@ -95,6 +95,6 @@ def test_a_linear_base_estimator_has_grounds(table):
 
 def test_a_sure_logistic_regression_is_still_linear():
     X, Y = with_mistakes()
-    detector = fitted(X, Y, base_estimator=LogisticRegression(C=1e8, max_iter=5000), crossfit=False)
+    detector = fitted(X, Y, model=LogisticRegression(C=1e8, max_iter=5000), crossfit=False)
     assert detector.fitted_.models.dependence() is not None
     assert not detector.explain(3).left_out

@@ -92,16 +92,16 @@ def test_dense_and_sparse_rows_are_explained_alike():
 def test_forests_say_what_is_exact_and_name_the_rest(table):
     X, Y = table
     forest = RandomForestClassifier(n_estimators=8, random_state=0)
-    whole = fitted(X, Y, base_estimator=forest, crossfit=False)
+    whole = fitted(X, Y, model=forest, crossfit=False)
     explanation = whole.explain(3)
     assert set(explanation.left_out) == {"grounds"} and explanation.suspects[0].grounds is None
     assert all(output.score_if_changed is not None for output in explanation.suspects)
     assert "no coefficients" in str(explanation)
 
-    held_out = fitted(X, Y, base_estimator=forest)
+    held_out = fitted(X, Y, model=forest)
     explanation = held_out.explain(3)
-    assert set(explanation.left_out) == {"score_if_changed", "grounds"}
-    assert all(output.score_if_changed is None for output in explanation.outputs)
+    assert set(explanation.left_out) == {"grounds"}
+    assert all(output.score_if_changed is not None for output in explanation.suspects)
     X_new = X[3:4] + 1e-6  # as it is, it would be a row of the fit
     suspect = held_out.explain(X_new, Y[3:4]).suspects[0]
     i = held_out.output_names_.index(suspect.output)

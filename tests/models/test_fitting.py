@@ -11,8 +11,9 @@ from support.tables import make_table
 
 from amiss import DataError, Settings
 from amiss.data.validation import as_inputs, as_outputs
-from amiss.models.conditional import LinearModel, RowModel
+from amiss.models.conditional import LinearModel
 from amiss.models.fitting import fit_models, without_fold_models
+from amiss.models.fold_models import RowModel
 from amiss.models.folds import stratified_folds
 from amiss.models.logistic.fit import fit_logistic
 from amiss.models.settings import positions_of

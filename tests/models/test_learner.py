@@ -11,20 +11,23 @@ from amiss import Settings
 from amiss.models.classifiers import ClassifierLearner
 from amiss.models.folds import stratified_folds
 from amiss.models.logistic.fit import LogisticLearner
+from amiss.models.settings import STRENGTHS
 
 LEARNERS = [LogisticLearner((1.0, 10.0), 4.0), LogisticLearner((1.0,), 1.0), ClassifierLearner(GaussianNB())]
 
 
 def test_the_settings_choose_the_learner():
     classifier = GaussianNB()
-    assert Settings.of(base_estimator=classifier).models.learner == ClassifierLearner(classifier)
+    assert Settings.of(model=classifier).models.learner == ClassifierLearner(
+        classifier, LogisticLearner(STRENGTHS, 4.0)
+    )
     assert Settings.of(strengths=(1.0, 2.0), parent_penalty=3.0).models.learner == LogisticLearner((1.0, 2.0), 3.0)
 
 
 @pytest.mark.parametrize(
     ("parameters", "needed"),
     [({}, True), ({"strengths": (1.0,)}, False), ({"strengths": (1.0, 1.0)}, False),
-     ({"base_estimator": GaussianNB()}, False)],
+     ({"model": GaussianNB()}, False)],
 )  # fmt: skip
 def test_folds_are_needed_to_choose_between_strengths(parameters, needed):
     models = Settings.of(crossfit=False, **parameters).models

@@ -106,14 +106,14 @@ def test_the_sample_holds_rho_in_hundredths(table):
 @pytest.mark.parametrize(
     "parameters",
     [{"rule": "prod"}, {"rule": "rw"}, {"parents": "none"}, {"exclude": ["tag0"]}, {"rule": "auto"},
-     {"base_estimator": RandomForestClassifier(5, random_state=0)}, {"neighbor_space": "inputs"}],
+     {"model": RandomForestClassifier(5, random_state=0)}, {"neighbor_space": "inputs"}],
 )  # fmt: skip
 def test_every_kind_of_fit_has_a_report(parameters):
     X, Y = frame(*make_table(90))
     html = fitted_page(X, Y, **parameters)
     data = payload_of(html)
     assert len(data["details"]) == 90
-    assert (data["dependence"] is None) == ("base_estimator" in parameters or "parents" in parameters)
+    assert (data["dependence"] is None) == ("model" in parameters or "parents" in parameters)
     assert ("Expected precision" in html) == (parameters.get("rule") == "auto")
 
 

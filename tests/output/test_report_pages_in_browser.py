@@ -123,7 +123,7 @@ SMALL = {
     "one output": ({"n_outputs": 1}, {}),
     "no neighbours": ({}, {"rule": "prod"}),
     "no parents": ({}, {"parents": "none", "rule": "rw"}),
-    "a forest": ({}, {"base_estimator": RandomForestClassifier(5, random_state=0)}),
+    "a forest": ({}, {"model": RandomForestClassifier(5, random_state=0)}),
     "inputs alone": ({}, {"neighbor_space": "inputs"}),
 }
 

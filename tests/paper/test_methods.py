@@ -23,7 +23,8 @@ SETTINGS = {
     "parent_penalty": 1.0,
     "n_neighbors": 100,
     "neighbor_space": "joint",
-    "base_estimator": None,
+    "model": "linear",
+    "time_budget": 60.0,
     "exclude": None,
 }
 RULES = {

@@ -28,6 +28,7 @@ KINDS = {
         {**NEAR, "rule": "auto", "crossfit": 0.5, "contamination": 0.1},
     ),  # format 1: crossfit="half"
     "fdr": ("wrong", {**NEAR, "rule": "lrw", "fdr": 0.4}),
+    "trees": ("clear", {**NEAR, "model": "boosting"}),  # from format 4 on
 }
 
 

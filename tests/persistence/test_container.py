@@ -29,7 +29,7 @@ def test_what_a_file_says_of_itself(tmp_path):
     assert said["inputs"] == ["age", "sex", "ward, main"] and said["outputs"] == ["a", "b", "c"]
     assert said["rule"] == "mixture" and said["calibrated"] is False and said["flagged"] == "stored"
     assert said["parameters"]["contamination"] == 0.1 and said["threshold"] > 0
-    assert not {"n_jobs", "verbose", "base_estimator"} & set(said["parameters"])
+    assert not {"n_jobs", "verbose"} & set(said["parameters"])
 
 
 def test_fortran_order_survives(tmp_path):

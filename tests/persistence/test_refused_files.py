@@ -111,7 +111,7 @@ def test_descriptions_that_do_not_fit_are_refused(model, change):
     [
         {"n_neighbors": -1}, {"no such": 1}, {"score": "flip"}, {"rule": "rw"}, {"rule": "sum"},
         {"random_state": -1}, {"random_state": None}, {"random_state": 2**63}, {"random_state": True},
-        {"base_estimator": 1}, {"base_estimator": None}, {"n_jobs": 1000}, {"verbose": True},
+        {"model": 1}, {"model": None}, {"model": "forest"}, {"time_budget": -1}, {"n_jobs": 1},
         {"strengths": [1.0] * 1001}, {"strengths": []}, {"strengths": 5}, {"exclude": {"0": 1}},
         {"crossfit": "half"}, {"crossfit": 2}, {"scaling": "no such"}, {"parents": 1}, {"fdr": 0.1},
     ],

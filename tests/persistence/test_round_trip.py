@@ -161,8 +161,8 @@ def test_what_cannot_be_saved(tmp_path, table):
     X, Y = table
     with pytest.raises(DataError, match="neighbours, which are rows of the fit"):
         fitted(X, Y).save(tmp_path / "m.amiss", rows=False)
-    with pytest.raises(DataError, match="base_estimator"):
-        fitted(X, Y, base_estimator=LogisticRegression()).save(tmp_path / "m.amiss")
+    with pytest.raises(DataError, match="estimators=True"):
+        fitted(X, Y, model=LogisticRegression()).save(tmp_path / "m.amiss")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -64,7 +64,8 @@ def test_a_request_that_fits_no_column_is_refused(people, options, message):
 
 def test_nothing_left(refused):
     assert refused("a,y\n1,0\n", "t.csv", outputs="y", drop="a") == (
-        "t.csv: every column is an output; at least one must be an input"
+        "t.csv: every column is an output; at least one must be an input, "
+        "or give a NumPy file with the inputs (--inputs)"
     )
     assert refused("0 1:1\n1 1:1\n", "t.svm", drop=["0", "1"]) == (
         "t.svm: there is no output column left; drop fewer columns"

@@ -102,6 +102,6 @@ def test_doubts_come_mostly_from_models_that_saw_the_row():
         rows.views.doubted - saw, (rows.log_odds - saw) * DOUBT_SHARE / 0.6, rtol=1e-6, atol=1e-9
     )
     # Not if no model that saw a row is to judge it, nor of models that may have learned it by heart.
-    for parameters in ({"crossfit": True}, {"base_estimator": DecisionTreeClassifier(max_depth=3)}):
+    for parameters in ({"crossfit": True}, {"model": DecisionTreeClassifier(max_depth=3)}):
         other = fitted(X, Y, **parameters).fitted_.training_rows
         np.testing.assert_array_equal(other.views.doubted, other.log_odds)

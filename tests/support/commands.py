@@ -7,6 +7,7 @@ process from its very beginning, such as what ``--help`` imports, is tested with
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -76,6 +77,8 @@ def _become(arguments: list[str], folder: str, environment: dict[str, str], file
     except SystemExit as exit:
         code = exit.code if isinstance(exit.code, int) else int(exit.code is not None)
     finally:
+        # os._exit skips this, and joblib's workers would complain into the file of the next command.
+        atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -29,7 +29,9 @@ import amiss
 from amiss.errors import DataError
 from support import cpu_time, mutations
 
-KINDS = ("csv", "tsv", "csv.gz", "arff", "xml", "svm", "npz", "parquet")
+KINDS = ("csv", "tsv", "csv.gz", "arff", "xml", "svm", "npz", "parquet", "npy", "inputs.npz")
+BINARY = ("npz", "parquet", "csv.gz", "npy", "inputs.npz")
+BESIDE = ("npy", "inputs.npz")  # inputs beside a table
 WITH_LINES = ("csv", "tsv", "csv.gz", "arff", "xml", "svm")
 # Problems of a whole file, which no line has.
 WHOLE_FILE = (
@@ -72,6 +74,8 @@ def scratch_folder() -> Iterator[pathlib.Path]:
 def read(path: pathlib.Path, kind: str, folder: pathlib.Path) -> amiss.Dataset:
     if kind == "xml":
         return amiss.read(folder / "good.arff", outputs=str(path))
+    if kind in BESIDE:
+        return amiss.read(folder / "labels.csv", outputs="tag_*", id="name", inputs=path)
     named = {} if kind in ("svm", "npz") else {"outputs": "tag_*"}
     if kind in ("csv", "tsv", "csv.gz", "parquet"):
         named["id"] = "name"
@@ -100,7 +104,7 @@ def tried(path: pathlib.Path, kind: str, folder: pathlib.Path) -> tuple[str, str
         return "refused", fault and f"{fault}: {error}"
     except BaseException as error:
         return "failed", f"{type(error).__name__}: {error}"
-    X = np.asarray(getattr(data.X.values, "data", data.X.values), dtype=float)
+    X = np.asarray(getattr(data.X.values, "data", data.X.values))
     return "read", "an infinite input" if np.isinf(X).any() else None
 
 
@@ -113,10 +117,11 @@ def give_up(content: bytes, kind: str, message: str) -> NoReturn:
 def fuzz(kind: str, inputs: int, seed: int) -> dict[str, object]:
     rng = random.Random(f"{kind} {seed}")
     originals = mutations.valid_files(kind)
-    tokens = mutations.BINARY_TOKENS if kind in ("npz", "parquet", "csv.gz") else mutations.TEXT_TOKENS
+    tokens = mutations.BINARY_TOKENS if kind in BINARY else mutations.TEXT_TOKENS
     counts: collections.Counter[str] = collections.Counter()
     with scratch_folder() as folder:
         (folder / "good.arff").write_bytes(mutations.ARFF)
+        (folder / "labels.csv").write_bytes(mutations.LABELS)
         path = folder / f"t.{kind}"
         for original in originals:
             path.write_bytes(original)

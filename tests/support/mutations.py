@@ -45,6 +45,7 @@ BINARY_TOKENS = [
     b"<f8",
     b"(9999999999,)",
 ]
+LABELS = b"name,tag_a\nw,0\nx,1\ny,1\nz,0\n"
 LONGEST = 1 << 16
 
 
@@ -58,6 +59,12 @@ def npz(compressed: bool, is_sparse: bool) -> bytes:
         arrays["X"] = X
     stream = io.BytesIO()
     (np.savez_compressed if compressed else np.savez)(stream, **arrays)
+    return stream.getvalue()
+
+
+def npy(dtype: str) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, np.arange(12).reshape(4, 3).astype(dtype))
     return stream.getvalue()
 
 
@@ -89,6 +96,8 @@ def valid_files(kind: str) -> list[bytes]:
         "xml": lambda: [XML],
         "svm": lambda: [SVMLIGHT, SVMLIGHT.split(b"\n", 1)[1]],
         "npz": lambda: [npz(compressed, is_sparse) for compressed in (False, True) for is_sparse in (False, True)],
+        "npy": lambda: [npy(dtype) for dtype in ("float16", "float32", "float64", "int32")],
+        "inputs.npz": lambda: [npz(compressed, is_sparse=False) for compressed in (False, True)],
         "parquet": lambda: [parquet(compression) for compression in ("none", "snappy")],
     }
     return makers[kind]()

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from amiss.cli.lazy import LazyOption, default_of
 from amiss.decisions.settings import AUTO_LEVEL, DEFAULT_SHARE
 from amiss.encoding.scalings import SCALINGS
-from amiss.models.registry import PARENTS
+from amiss.models.registry import MODELS, PARENTS
 from amiss.registry import Registry
 from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
 
@@ -105,6 +105,14 @@ _OPTIONS = (
         "lrw and rw weight an output by the inverse of this error measure.",
         WEIGHTINGS,
     ),
+    _choice("--model", "model", "What predicts the outputs.", MODELS),
+    _setting(
+        "--time-budget",
+        "time_budget",
+        "About how many seconds --model auto may take to try boosted trees; counted in work, not by the clock.",
+        type=click.FloatRange(0, 1e9),
+        metavar="SECONDS",
+    ),
     _choice("--parents", "parents", "Which other outputs the model of an output sees.", PARENTS),
     _setting(
         "--parent-penalty",
@@ -162,7 +170,7 @@ _OPTIONS = (
 )
 
 
-WITH_A_MODEL = ("files", "row", "id_column", "drop", "file_format", "as_json", "quiet")
+WITH_A_MODEL = ("files", "row", "inputs", "id_column", "drop", "file_format", "as_json", "quiet")
 
 
 def detector_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -244,6 +252,8 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
         neighbor_search=options["neighbor_search"],
         scaling=options["scaling"],
         parent_penalty=options["parent_penalty"],
+        model=options["model"],
+        time_budget=options["time_budget"],
         exclude=_named(options["exclude"], data.output_names, "--exclude") or options["min_skill"],
         contamination=share,
         fdr=options["fdr"],
@@ -256,6 +266,13 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     return detector
+
+
+def fitted_to(data: Dataset, options: dict[str, Any]) -> MCODE:
+    """The detector those options ask for, fitted to all that was read."""
+    detector = detector_of(data, options)
+    groups = options["group"] if data.groups is None else data.groups  # auto, or nothing
+    return detector.fit(data.X, data.Y, probabilities=data.probabilities, groups=groups)
 
 
 def _named(items: tuple[str, ...], names: tuple[str, ...], option: str) -> list[str]:

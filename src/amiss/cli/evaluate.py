@@ -12,7 +12,7 @@ import click
 
 from amiss.cli.lazy import LazyOption, default_of, value_of
 from amiss.cli.pipes import readers_may_leave
-from amiss.cli.reading import read_table, reading_options
+from amiss.cli.reading import all_files, read_table, reading_options
 
 if TYPE_CHECKING:
     from amiss.evaluation import RuleChoice
@@ -79,12 +79,15 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     from amiss.output.plots import require_matplotlib
     from amiss.settings import Settings
 
+    for name in ("probabilities", "group"):
+        if options[name]:
+            raise click.UsageError(f"--{name} is for amiss find and fit")
     shares = _shares(options["flips"])
     if options["plot"] is not None:
         require_matplotlib()
         if Path(options["plot"]).suffix.lower() != ".png":
             raise click.BadParameter("must end in .png", param_hint="--plot")
-        check_writable(Path(options["plot"]), files)
+        check_writable(Path(options["plot"]), all_files(files, options))
     data = read_table(files, options)
     settings = Settings.of(n_jobs=options["jobs"], verbose=not options["quiet"] and sys.stderr.isatty())
     choice = measure(

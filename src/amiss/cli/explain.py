@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amiss.cli.detecting import (
-    detector_of,
     detector_options,
+    fitted_to,
     refuse_contradictions,
     refuse_detector_options,
 )
@@ -69,11 +69,11 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
         detector = load(files[0])
         data = read_like(detector.fitted_, files[1:], options)
         number = _number(row, data)
-        explanation = detector.explain(data.X, data.Y, row=number)
+        explanation = detector.explain(data.X, data.Y, row=number, probabilities=data.probabilities)
     else:
         data = read_table(files, options)
         number = _number(row, data)
-        explanation = detector_of(data, options).fit(data.X, data.Y).explain(number)
+        explanation = fitted_to(data, options).explain(number)
     explanation = replace(explanation, label=row_name(number, data.ids), values=data.X.texts(number))
     with readers_may_leave():
         if options["as_json"]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amiss.cli.detecting import detector_of, detector_options, refuse_contradictions, refuse_quiet_json
+from amiss.cli.detecting import detector_options, fitted_to, refuse_contradictions, refuse_quiet_json
 from amiss.cli.lazy import LazyOption, value_of
 from amiss.cli.listing import list_options
 from amiss.cli.pipes import readers_may_leave
@@ -52,6 +52,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     amiss find photos.csv --outputs 'tag_*' --id photo -o found.csv
     amiss find photos.csv --outputs 'tag_*' --id photo --cells -o cells.csv
     amiss find photos.csv --outputs 'tag_*' --id photo --pictures file --report photos.html
+    amiss find tags.csv --outputs 'tag_*' --inputs embeddings.npy
     amiss find yeast.arff --outputs yeast.xml
     zcat today.csv.gz | amiss find - --outputs last:14 -o - | head
     """  # fmt: skip
@@ -71,7 +72,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     elif options["pictures"] is not None:
         raise click.UsageError("--pictures is for the report; add --report report.html, or --drop the column")
     data = read_table(files, options)
-    detector = detector_of(data, options).fit(data.X, data.Y)
+    detector = fitted_to(data, options)
     if options["report"] is not None:
         _report(detector.fitted_, data, files, options)
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
@@ -139,7 +140,7 @@ def _report(fitted: FittedDetector, data: Dataset, files: tuple[str, ...], optio
     write_report(
         options["report"],
         fitted,
-        data.X,
+        fitted.columns.align(data.X, data.Y, data.probabilities)[0],
         ids=data.ids,
         pictures=data.pictures,
         n_details=options["report_rows"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amiss.cli.detecting import detector_of, given, model_options, refuse_contradictions
+from amiss.cli.detecting import fitted_to, given, model_options, refuse_contradictions
 from amiss.cli.reading import all_files, read_table, reading_options
 
 if TYPE_CHECKING:
@@ -65,16 +65,18 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
         raise DataError(
             f"{data.Y.files}{count(len(data), 'row')} are too few for a calibration; pass --no-calibration"
         )
-    detector = detector_of(data, options).fit(data.X, data.Y)
+    detector = fitted_to(data, options)
     why_not = ""
     if not options["no_calibration"]:
         try:
-            detector.calibrate(data.X, data.Y)
+            detector.calibrate(data.X, data.Y, probabilities=data.probabilities)
         except DataError as error:  # the fit is good all the same
             why_not = f" ({error})"
+    group = () if data.groups is None else data.groups.names
     reading = {
         "id": options["id_column"],
-        "drop": [*options["drop"], *filter(None, [options["pictures"]])],
+        "drop": [*options["drop"], *filter(None, [options["pictures"]]), *group],
+        "probabilities": () if data.probabilities is None else data.probabilities.names,
     }
     fitted = replace(detector.fitted_, reading=reading)
     save_fitted(fitted, path, rows=not options["without_rows"])
@@ -85,13 +87,13 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
 
 
 def _summary(fitted: FittedDetector, data: Dataset, path: Path, options: dict[str, Any]) -> str:
-    from amiss.cli.terminal import listing, wrapped
+    from amiss.cli.terminal import inputs_of, listing, wrapped
     from amiss.output.summary import BY_SIMULATION, remarks
     from amiss.wording import count
 
     holds = "without the rows" if options["without_rows"] else "with the rows, so guard it like the data"
     lines = [
-        f"{count(len(data), 'row')}, {count(len(fitted.columns.inputs), 'input')}, "
+        f"{count(len(data), 'row')}, {inputs_of(data)}, "
         f"{count(len(fitted.columns.outputs), 'output')}: {path}, {_size(path)}, {holds}.",
         *(wrapped(line) for line in remarks(fitted) if line != BY_SIMULATION),
     ]
@@ -112,7 +114,7 @@ def _summary(fitted: FittedDetector, data: Dataset, path: Path, options: dict[st
             f"A new row is flagged if it scores above {about}{fitted.decision.threshold:.4g}. "
             f"Of {count(len(fitted.calibration), 'held-out row')}, {above:,} {'does' if above == 1 else 'do'}."
         )
-    lines.append(f"To score other rows: amiss score {path} FILE")
+    lines.append(f"To score other rows: amiss score {path} FILE{' --inputs NPY' * bool(options['inputs'])}")
     return "\n".join(lines)
 
 

@@ -16,6 +16,25 @@ if TYPE_CHECKING:
 
 _FILES = click.argument("files", nargs=-1, required=True, metavar="FILE...")
 _ID = click.option("--id", "id_column", metavar="COL", help="Column that identifies the rows.")
+_INPUTS = click.option(
+    "--inputs",
+    metavar="NPY",
+    multiple=True,
+    help="Further inputs, such as embeddings: a .npy or .npz file with one row per row of FILE. "
+    "If it has ids, they are matched with --id.",
+)
+_GIVEN = click.option(
+    "--probabilities",
+    metavar="COL",
+    multiple=True,
+    help="Columns with your own out-of-fold predictions, one per output ('p_*'): the probability that it is 1. "
+    "They take the place of the models of the inputs.",
+)
+_GROUP = click.option(
+    "--group",
+    metavar="COL",
+    help="Column that says which rows belong together, such as pictures of one patient; auto finds near copies.",
+)
 _DROP = click.option("--drop", metavar="COL", multiple=True, help="Columns to leave out.")
 _FORMAT = click.option(
     "--format",
@@ -35,6 +54,9 @@ _OPTIONS = (
         help="Output columns: names or globs ('tag_*'), "
         "a Mulan XML file, or last:14. Not needed for svmlight and npz.",
     ),
+    _INPUTS,
+    _GIVEN,
+    _GROUP,
     _ID,
     click.option("--pictures", metavar="COL", help="Column of picture files for the report; not an input."),
     _DROP,
@@ -52,14 +74,15 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def rereading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The files, where a model knows their columns."""
-    for option in reversed((_FILES, _ID, _DROP, _FORMAT)):
+    for option in reversed((_FILES, _INPUTS, _ID, _DROP, _FORMAT)):
         command = option(command)
     return command
 
 
 def all_files(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...]:
-    """All files that are read: the tables, and a list of labels."""
-    return (*files, *(spec for spec in options["outputs"] if spec.lower().endswith(".xml")))
+    """All files that are read: the tables, inputs beside them, and a list of labels."""
+    labels = (spec for spec in options.get("outputs", ()) if spec.lower().endswith(".xml"))
+    return (*files, *options["inputs"], *labels)
 
 
 def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
@@ -75,8 +98,10 @@ def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str,
         id=row_id or None,
         drop=options["drop"],
         may_drop=(*reading.get("drop", ()), *([] if row_id else filter(None, [reading.get("id")]))),
+        probabilities=reading.get("probabilities", ()),
         categorical=categories,
         format=options["file_format"],
+        inputs=options["inputs"],
         like=(columns.inputs, columns.outputs),
     )
 
@@ -97,4 +122,7 @@ def read_table(files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
         categorical=options["categorical"],
         format=options["file_format"],
         pictures=options["pictures"],
+        inputs=options["inputs"],
+        probabilities=options["probabilities"],
+        group=options["group"],
     )

@@ -9,7 +9,7 @@ import click
 from amiss.cli.detecting import Level, refuse_quiet_json, refuse_two_cuts
 from amiss.cli.listing import list_options
 from amiss.cli.pipes import readers_may_leave
-from amiss.cli.reading import read_like, rereading_options
+from amiss.cli.reading import all_files, read_like, rereading_options
 from amiss.decisions.registry import COMPARISONS
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     amiss score photos.amiss new-photos.csv -o found.csv
     amiss score photos.amiss new-photos.csv --alerts 5
     amiss score photos.amiss new-photos.csv --fdr 0.1
+    amiss score photos.amiss new-tags.csv --inputs new-embeddings.npy
     """  # fmt: skip
     from amiss.detector import load
     from amiss.output.lists import Target, write_list
@@ -74,7 +75,8 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--json and -o - both write to standard output; use --output-format jsonl")
     target = None
     if options["output"] is not None:
-        target = Target.of(options["output"], options["output_format"], inputs=(model, *files))
+        read = (model, *all_files(files, options))
+        target = Target.of(options["output"], options["output_format"], inputs=read)
     detector = load(model)
     if options["fdr"] is not None and detector.calibration_ is None:
         asked_for = options["against"]
@@ -82,7 +84,7 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
             raise click.UsageError("the model is not calibrated (see amiss fit); --against models needs none")
     data = read_like(detector.fitted_, files, options)
     asked = {name: options[name] for name in ("fdr", "rate", "alerts", "against")}
-    batch = detector.score_batch(data.X, data.Y, **asked)
+    batch = detector.score_batch(data.X, data.Y, probabilities=data.probabilities, **asked)
     if options["strict"]:
         _refuse_unseen(batch, data)
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)

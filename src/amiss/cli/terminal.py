@@ -28,12 +28,21 @@ QUALITY_LEGEND = """(ones: share of 1; strength: penalty chosen; error: mean of 
 skill: 0 is no better than always saying the base rate, 1 is perfect; auc: 0.5 is chance; weight: in the score)"""
 
 
+def inputs_of(data: Dataset) -> str:
+    """How many inputs there are, and whether the user's own predictions are beside them."""
+    if data.probabilities is None:
+        return count(len(data.input_names), "input")
+    return "your probabilities" + (
+        f", {count(len(data.input_names), 'further input')}" if data.input_names else ""
+    )
+
+
 def summary(fitted: FittedDetector, data: Dataset) -> str:
     """What was read as what, how much is flagged, and what looks doubtful."""
     names = list(data.output_names)
     left_out = left_out_of_the_score(fitted)
     lines = [
-        f"{count(len(data), 'row')}, {count(len(data.input_names), 'input')}, {count(len(names), 'output')}"
+        f"{count(len(data), 'row')}, {inputs_of(data)}, {count(len(names), 'output')}"
         + (f" (left out of the score: {left_out})" if left_out else "")
         + f": {_flagged(fitted)}.",
         listing("Outputs", names),

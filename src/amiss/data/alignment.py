@@ -34,6 +34,13 @@ def missing_and_extra(names: Sequence[str], expected: Sequence[str]) -> tuple[li
     return [name for name in expected if name not in have], [name for name in names if name not in want]
 
 
+def _hint(prefix: str, missing: Sequence[str], extra: Sequence[str]) -> str:
+    """What may help if columns of a file are not those of the fit."""
+    if extra:
+        return " (--drop leaves a column out)"
+    return " (--inputs reads inputs from a NumPy file)" if prefix == "x" and missing else ""
+
+
 def aligned_columns(table: Table, names: tuple[str, ...], prefix: str, named: bool = True) -> Table:
     """``table`` with its columns in the order of ``names``, those of the fit.
 
@@ -64,6 +71,6 @@ def aligned_columns(table: Table, names: tuple[str, ...], prefix: str, named: bo
         )
         raise DataError(
             f"{table.files}the {kind} columns are not those of the fit: {'; '.join(found)}"
-            + (" (--drop leaves a column out)" if extra and table.origin is not None else "")
+            + _hint(prefix, missing, extra) * (table.origin is not None)
         )
     return table.select_named(names)

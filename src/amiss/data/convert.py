@@ -1,11 +1,11 @@
-"""Tables from whatever is in memory: arrays, sparse matrices, frames, series, lists of labels.
+"""Tables from whatever is in memory: arrays, sparse matrices, frames, series, dictionaries, lists of labels.
 
 This checks only the form. :mod:`amiss.data.validation` checks the values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from amiss.arrays import Floats
+from amiss.data.frames import library_of
+from amiss.data.records import are_records, arrow_table, is_dataset, record_columns
 from amiss.data.table import Table, encode
 from amiss.errors import DataError, quoted, refuse_duplicates
 
@@ -29,9 +31,11 @@ def as_table(values: Any, prefix: str = "x") -> Table:
         matrix = sparse.csr_array(values, dtype=np.float64, copy=True)
         matrix.sum_duplicates()
         return Table(matrix, _numbered(prefix, matrix.shape[1]), named=False)
-    frame = _frame(values)
+    if are_records(values):
+        return _from_columns(record_columns(values))
+    frame = _frame(arrow_table(values) if is_dataset(values) else values)
     if frame is not None:
-        return _from_frame(frame)
+        return replace(_from_frame(frame), library=library_of(values))
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(float), np.nan)
     array = np.asarray(values)
@@ -43,9 +47,14 @@ def as_table(values: Any, prefix: str = "x") -> Table:
     _refuse_complex(array.dtype)
     names = _numbered(prefix, array.shape[1])
     if array.dtype.kind in "fiub":
-        return Table(np.ascontiguousarray(array, dtype=np.float64), names, named=False)
+        return Table(np.ascontiguousarray(array, dtype=_precision(array.dtype)), names, named=False)
     cells = [(name, list(array[:, i])) for i, name in enumerate(names)]
     return replace(_from_columns(cells), named=False)
+
+
+def _precision(dtype: np.dtype[Any]) -> npt.DTypeLike:
+    """Single precision stays single; everything else becomes double."""
+    return np.float32 if dtype.kind == "f" and dtype.itemsize <= 4 else np.float64
 
 
 def _refuse_complex(dtype: npt.DTypeLike) -> None:
@@ -60,7 +69,8 @@ def _numbered(prefix: str, count: int) -> tuple[str, ...]:
 def as_column(Y: Any) -> Any:
     """A matrix with one column, if Y is a single output given as a vector or a series; else Y itself."""
     if sparse.issparse(Y) or isinstance(Y, (Table, np.ndarray, list, tuple)):
-        flat = isinstance(Y, (list, tuple)) and len(Y) and not np.ndim(Y[0]) and not isinstance(Y[0], str)
+        plain = isinstance(Y, (list, tuple)) and len(Y) and not isinstance(Y[0], (str, Mapping))
+        flat = plain and not np.ndim(Y[0])
         return np.asarray(Y)[:, None] if flat or getattr(Y, "ndim", 2) == 1 else Y
     import narwhals as nw
 
@@ -102,7 +112,7 @@ def _cells(series: Any) -> Any:
         return [None if _is_missing(cell) else str(cell) for cell in series.to_list()]
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         try:
-            return series.cast(nw.Float64).to_numpy()
+            return series.cast(nw.Float32 if series.dtype == nw.Float32 else nw.Float64).to_numpy()
         except Exception:  # pyarrow refuses integers beyond 2**53, with a message that quotes them
             return np.array([np.nan if _is_missing(cell) else float(cell) for cell in series.to_list()])
     if series.dtype.is_temporal():
@@ -126,7 +136,7 @@ def _from_columns(columns: Iterable[tuple[str, Any]]) -> Table:
     for position, (name, cells) in enumerate(columns):
         names.append(name)
         if isinstance(cells, np.ndarray):
-            numbers.append(np.asarray(cells, dtype=np.float64))
+            numbers.append(np.asarray(cells, dtype=_precision(cells.dtype)))
             continue
         codes, found = _from_cells(cells, name)
         numbers.append(codes)

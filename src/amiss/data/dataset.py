@@ -1,4 +1,4 @@
-"""What a reader returns: inputs, outputs and, if the file has them, row ids and pictures."""
+"""What a reader returns: inputs, outputs and, if the file has them, row ids, pictures, predictions and groups."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from amiss.data.table import Table
 
 @dataclass(frozen=True)
 class Dataset:
-    """Inputs and outputs of the same rows and, if the file has them, row ids and pictures.
+    """Inputs and outputs of the same rows and, if the file has them, row ids, pictures, predictions and groups.
 
-    A picture is the path of a file or a small array.
+    A picture is the path of a file or a small array. ``probabilities`` are the user's own, one column per output;
+    if the file holds nothing else, ``X`` has no columns. ``groups`` has one column: which rows belong together.
     """
 
     X: Table
     Y: Table
     ids: tuple[str, ...] | None = None
     pictures: tuple[Any, ...] | None = None
+    probabilities: Table | None = None
+    groups: Table | None = None
 
     @property
     def input_names(self) -> tuple[str, ...]:

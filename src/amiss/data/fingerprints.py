@@ -16,14 +16,15 @@ from amiss.arrays import Matrix
 
 Fingerprints = npt.NDArray[np.uint64]
 
-BLOCK_CELLS = 1 << 20
+BLOCK_CELLS = 1 << 16
 
 
 def fingerprints(values: Matrix, seed: int) -> Fingerprints:
     """One 64-bit hash per row, from its non-zero values, their columns and ``seed``.
 
     Each non-zero value is mixed with a random number of its column, and the results are added
-    modulo 2^64. The order of this sum does not matter, so dense and sparse storage agree.
+    modulo 2^64. The order of this sum does not matter, so dense and sparse storage agree. A value in single
+    precision counts as the same value in double precision.
     """
     n_rows, n_columns = values.shape
     salt = np.random.default_rng(seed).integers(0, 2**63, size=n_columns, dtype=np.uint64)
@@ -34,7 +35,7 @@ def fingerprints(values: Matrix, seed: int) -> Fingerprints:
     result = np.empty(n_rows, dtype=np.uint64)
     step = max(1, BLOCK_CELLS // max(1, n_columns))
     for start in range(0, n_rows, step):
-        block = values[start : start + step]
+        block = values[start : start + step].astype(np.float64, copy=False)
         result[start : start + step] = _mix(block, salt).sum(axis=1, dtype=np.uint64)
     return result
 

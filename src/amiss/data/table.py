@@ -54,7 +54,7 @@ class Table:
     """A matrix with named columns; ``levels`` names the categories of categorical columns.
 
     ``named`` is False if the user gave no names and the columns are only numbered (x0, x1, …). ``checked`` are
-    values that were found to be valid inputs or outputs (:func:`checked_as`).
+    values that were found to be valid inputs or outputs (:func:`checked_as`). ``library`` made the frame, if any.
 
     >>> table = Table(np.array([[1.0, 0.0], [2.0, 1.0]]), ("age", "sex"), {1: ("f", "m")})
     >>> table.shape
@@ -70,6 +70,7 @@ class Table:
     origin: Origin | None = None
     named: bool = True
     checked: tuple[Role, Matrix] | None = field(default=None, repr=False, compare=False)
+    library: str | None = field(default=None, compare=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -161,6 +162,12 @@ class Table:
             return self
         position = {name: column for column, name in enumerate(self.names)}
         return self.select([position[name] for name in names])
+
+
+def copied_rows(table: Table, rows: Rows) -> Table:
+    """Some rows in memory of their own, which may be written to."""
+    origin = None if table.origin is None else table.origin.take(rows)
+    return replace(table, values=table.values[rows], origin=origin, checked=None)
 
 
 def checked_as(role: Role, table: Table) -> Table:

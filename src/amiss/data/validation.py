@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Floats, Matrix
+from amiss.arrays import Floats, Matrix, row_blocks
 from amiss.data.convert import TRUTH, are_label_lists, as_column, as_table, from_label_lists
+from amiss.data.records import are_records, as_list
 from amiss.data.table import Table, checked_as, is_checked
 from amiss.errors import DataError, quoted, quoted_list, refuse_duplicates
 
@@ -48,14 +49,16 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = F
     """
     if Y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    as_lists = (label_lists and isinstance(Y, (list, tuple))) or are_label_lists(Y)
+    Y = as_list(Y)
+    as_lists = are_label_lists(Y) or (label_lists and isinstance(Y, (list, tuple)) and not are_records(Y))
     table = from_label_lists(Y, names) if as_lists else as_table(as_column(Y), prefix="y")
     refuse_duplicates(table.names)
     if table.shape[1] == 0:
         raise DataError("there is no output column; name at least one")
     if is_checked("outputs", table):
         return table
-    values = table.values.toarray() if sparse.issparse(table.values) else np.array(table.values)
+    stored_sparse = sparse.issparse(table.values)
+    values = table.values.toarray() if stored_sparse else np.array(table.values, dtype=np.float64)
     for column, levels in table.levels.items():
         values[:, column] = _truth_values(values[:, column], levels)
     bad = _first(values, lambda cells: ~np.isnan(cells) & (cells != 0) & (cells != 1))
@@ -82,10 +85,12 @@ def _first(values: Matrix, test: Any) -> tuple[int, int] | None:
             return None
         row = int(np.searchsorted(values.indptr, hits[0], side="right")) - 1
         return row, int(values.indices[hits[0]])
-    found = test(values)
-    if not found.any():
-        return None
-    return divmod(int(np.argmax(found)), found.shape[1])
+    for rows in row_blocks(len(values)):
+        found = test(values[rows])
+        if found.any():
+            row, column = divmod(int(np.argmax(found)), found.shape[1])
+            return rows.start + row, column
+    return None
 
 
 def refuse_unobserved(outputs: Table) -> None:

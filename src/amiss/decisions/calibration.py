@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from amiss import progress
-from amiss.arrays import Floats, Mask
+from amiss.arrays import Floats, Mask, Rows
 from amiss.data.fingerprints import Fingerprints
 from amiss.data.table import Table
 from amiss.decisions.p_values import p_values
@@ -27,8 +27,8 @@ from amiss.wording import count
 FOLDS = 5
 FEWEST_ROWS = 20
 
-FitAndScore = Callable[[tuple[Table, Table], tuple[Table, Table]], ScoredRows]
-"""Fits to the inputs and outputs of the first, and scores the rows of the second."""
+FitAndScore = Callable[[tuple[Table, Table], tuple[Table, Table], Rows | None], ScoredRows]
+"""Fits to the inputs and outputs of the first, in the groups of the third, and scores the rows of the second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +99,13 @@ def hold_out_folds(
     included: Mask,
     fit_and_score: FitAndScore,
     verbose: bool = False,
+    groups: Rows | None = None,
 ) -> HeldOutRows:
     """Score the rows of the fit, each by a detector that has not seen its fold.
 
     A row of which the other folds hold a copy is not new to that detector, as a new row that is a copy of one
     of the fit is not judged as new. Rows are dealt to folds in the order of their fingerprints, so their
-    order in the table does not matter.
+    order in the table does not matter; those with the same number in ``groups`` stay together.
     """
     n_rows = len(outputs)
     if n_rows < FEWEST_ROWS:
@@ -114,13 +115,19 @@ def hold_out_folds(
         )
     fold = np.empty(n_rows, dtype=np.intp)
     fold[np.argsort(fingerprints, kind="stable")] = np.arange(n_rows) % FOLDS
+    if groups is not None:
+        if groups.max() < FOLDS - 1:
+            raise DataError(f"a calibration needs at least {FOLDS} groups")
+        fold = groups % FOLDS
     contributions, probabilities = np.empty(outputs.shape), np.empty(outputs.shape)
     new = np.zeros(n_rows, dtype=bool)
     with progress.stages(verbose)("calibrating", FOLDS) as advance:
         for number in range(FOLDS):
             inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             rows = fit_and_score(
-                (inputs.take(inside), outputs.take(inside)), (inputs.take(outside), outputs.take(outside))
+                (inputs.take(inside), outputs.take(inside)),
+                (inputs.take(outside), outputs.take(outside)),
+                None if groups is None else groups[inside],
             )
             contributions[outside], probabilities[outside] = rows.contributions, rows.probabilities
             new[outside] = rows.is_new

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Floats, Mask, Matrix
+from amiss.arrays import Floats, Mask, Matrix, is_single
+from amiss.encoding.column_groups import column_groups, doubled
 from amiss.encoding.column_statistics import largest_or_one, moments
 from amiss.encoding.count_columns import log_unit_rows
 from amiss.encoding.ranks import Ranks
@@ -50,9 +51,17 @@ class ColumnScales:
             ranks=Ranks.none(n_columns),
         )
 
-    def apply(self, columns: Matrix) -> Matrix:
-        """The scaled columns, ``(n_rows, n_columns)``, stored as ``columns`` are."""
+    def apply(self, columns: Matrix, *, overwrite: bool = False) -> Matrix:
+        """The scaled columns, ``(n_rows, n_columns)``, stored as ``columns`` are.
+
+        With ``overwrite`` they may take the place of ``columns`` in single precision.
+        """
         columns = log_unit_rows(columns, self.counts)
+        if is_single(columns):
+            result = columns if overwrite else np.empty_like(columns)
+            for group in column_groups(columns):
+                result[:, group] = self._of_columns(group)._scaled(doubled(columns, group))
+            return result
         if sparse.issparse(columns):
             shares = _divided(columns.data, self.unit[columns.indices])
             # Copies, because zeros are eliminated in place.
@@ -60,19 +69,41 @@ class ColumnScales:
             scaled = sparse.csr_array(cells, shape=columns.shape)
             scaled.eliminate_zeros()
             return clipped(scaled, FURTHEST)
+        return np.ascontiguousarray(self._scaled(columns))
+
+    def _scaled(self, columns: Floats) -> Floats:
+        """Dense columns in double precision, of which those of counts are logarithms already."""
         scaled = (_divided(self.ranks(columns), self.unit) - self.centre) * self.scale
-        return np.ascontiguousarray(clipped(scaled, FURTHEST))
+        return np.asarray(clipped(scaled, FURTHEST))
+
+    def _of_columns(self, some: slice) -> ColumnScales:
+        """The same for neighbouring columns."""
+        centre, scale, ranks = self.centre[some], self.scale[some], self.ranks.of_columns(some)
+        return ColumnScales(self.counts[some], self.unit[some], centre, scale, ranks)
 
 
-def standardised(columns: Matrix, where: Mask) -> tuple[Floats, Floats, Floats]:
+def standardised(columns: Matrix, where: Mask, ranks: Ranks | None = None) -> tuple[Floats, Floats, Floats]:
     """Unit, centre and scale, each ``(n_columns,)``, that standardise the columns ``where`` and leave the others.
 
-    A standardised column has mean 0 and standard deviation 1; a constant one becomes 0.
+    A standardised column has mean 0 and standard deviation 1; a constant one becomes 0. With ``ranks`` they are
+    those of the columns' ranks.
 
     >>> unit, centre, scale = standardised(np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([True, True]))
     >>> unit, scale
     (array([3., 5.]), array([3., 0.]))
     """
+    ranks = ranks or Ranks.none(len(where))
+    if is_single(columns):
+        parts = [
+            _standardised(ranks.of_columns(group)(doubled(columns, group)), where[group])
+            for group in column_groups(columns)
+        ]
+        unit, centre, scale = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return unit, centre, scale
+    return _standardised(ranks(columns), where)
+
+
+def _standardised(columns: Matrix, where: Mask) -> tuple[Floats, Floats, Floats]:
     unit = np.where(where, largest_or_one(columns), 1.0)
     centre, scale = np.zeros(len(where)), np.ones(len(where))
     if where.any():

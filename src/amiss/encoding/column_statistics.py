@@ -12,10 +12,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from amiss.arrays import Floats, Matrix
+from amiss.encoding.column_groups import by_blocks, by_groups
 
 Counts = npt.NDArray[np.intp]
 
 
+@by_blocks(np.add)
 def missing_counts(values: Matrix) -> Counts:
     """Number of missing values in each column, ``(n_columns,)``."""
     if sparse.issparse(values):
@@ -23,6 +25,7 @@ def missing_counts(values: Matrix) -> Counts:
     return np.isnan(values).sum(axis=0)
 
 
+@by_blocks(np.add)
 def nonzero_counts(values: Matrix) -> Counts:
     """Number of non-zeros in each column, ``(n_columns,)``."""
     if sparse.issparse(values):
@@ -35,6 +38,7 @@ def total_nonzeros(values: Matrix) -> int:
     return int(np.count_nonzero(values.data if sparse.issparse(values) else values))
 
 
+@by_groups
 def means(values: Matrix) -> Floats:
     """Mean of the present values of each column, ``(n_columns,)``; 0 if all are missing.
 
@@ -51,6 +55,7 @@ def means(values: Matrix) -> Floats:
     return total / present * unit
 
 
+@by_groups
 def lower_medians(values: Matrix) -> Floats:
     """Median of the present values of each column, ``(n_columns,)``; 0 if all are missing.
 
@@ -60,10 +65,15 @@ def lower_medians(values: Matrix) -> Floats:
     array([2., 7.])
     """
     dense = values.toarray() if sparse.issparse(values) else values
-    empty = np.isnan(dense).all(axis=0)
+    missing = np.isnan(dense)
+    if not missing.any() and len(dense):
+        middle = (len(dense) - 1) // 2
+        return np.asarray(np.partition(dense, middle, axis=0)[middle])
+    empty = missing.all(axis=0)
     return np.where(empty, 0.0, np.nanquantile(np.where(empty, 0.0, dense), 0.5, axis=0, method="lower"))
 
 
+@by_blocks(np.fmin, np.fmax)
 def extremes(values: Matrix) -> tuple[Floats, Floats]:
     """Lowest and highest present value of each column, each ``(n_columns,)``; NaN if all are missing."""
     if not sparse.issparse(values):
@@ -75,6 +85,7 @@ def extremes(values: Matrix) -> tuple[Floats, Floats]:
     return np.where(has_zeros, np.fmin(low, 0.0), low), np.where(has_zeros, np.fmax(high, 0.0), high)
 
 
+@by_blocks(np.minimum)
 def lowest_or_zero(values: Matrix) -> Floats:
     """Lowest value of each column if it is negative, otherwise 0, ``(n_columns,)``; nothing may be missing."""
     if sparse.issparse(values):
@@ -84,6 +95,7 @@ def lowest_or_zero(values: Matrix) -> Floats:
     return values.min(axis=0, initial=0.0)
 
 
+@by_blocks(np.fmax)
 def largest_magnitudes(values: Matrix) -> Floats:
     """Largest absolute value that is present in each column, ``(n_columns,)``."""
     if sparse.issparse(values):

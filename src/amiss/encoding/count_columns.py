@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Mask, Matrix
+from amiss.arrays import Mask, Matrix, is_single, row_blocks
 from amiss.encoding.column_statistics import lowest_or_zero, nonzero_counts
 
 MOSTLY_ZERO = 0.5  # a column of counts has a smaller share of non-zeros than this, and no negative value
@@ -37,7 +37,14 @@ def log_unit_rows(columns: Matrix, where: Mask) -> Matrix:
     array([[0.   , 1.   , 8.   ],
            [0.707, 0.707, 9.   ]])
     """
-    return _unit_rows(_logarithms(columns, where), where) if where.any() else columns
+    if not where.any():
+        return columns
+    if not is_single(columns):
+        return _unit_rows(_logarithms(columns, where), where)
+    result = np.empty_like(columns)
+    for rows in row_blocks(len(columns)):
+        result[rows] = _unit_rows(_logarithms(columns[rows].astype(np.float64), where), where)
+    return result
 
 
 def _logarithms(columns: Matrix, where: Mask) -> Matrix:

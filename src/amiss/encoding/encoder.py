@@ -26,6 +26,7 @@ from amiss.encoding.expansion import (
     encoded_sources,
     expand,
     one_hot_columns,
+    plain_columns,
 )
 from amiss.encoding.identifiers import refuse_identifiers
 from amiss.encoding.ranks import Ranks
@@ -79,18 +80,25 @@ class Encoder:
         """The column of the table that each encoded column comes from, ``(n_columns,)``."""
         return encoded_sources(len(self.names), self.levels, self.indicated)
 
-    def transform(self, table: Table) -> Matrix:
-        """The rows of ``table``, whose columns must be those of the fit, as a matrix, ``(n_rows, n_columns)``."""
-        return self.scaled(self.expanded(table))
+    def column_of(self, number: int) -> int:
+        """The encoded column that holds an input which is a number."""
+        return plain_columns(len(self.names), self.levels).index(number)
+
+    def transform(self, table: Table, *, overwrite: bool = False) -> Matrix:
+        """The rows of ``table``, whose columns must be those of the fit, as a matrix, ``(n_rows, n_columns)``.
+
+        With ``overwrite`` the values of the table are no longer needed, and may be where the result is put.
+        """
+        return self.scaled(self.expanded(table), overwrite=overwrite)
 
     def expanded(self, table: Table) -> Matrix:
         """The encoded columns of the rows of ``table``, ``(n_rows, n_columns)``, not yet scaled."""
         return expand(self.matched(table), self.means, self.indicated, stored_sparse=self.stored_sparse)
 
-    def scaled(self, expanded: Matrix) -> Matrix:
+    def scaled(self, expanded: Matrix, *, overwrite: bool = False) -> Matrix:
         """Expanded rows as the models see them, ``(n_rows, n_columns)``."""
         scales = ColumnScales(self.counts, self.unit, self.centre, self.scale, self.ranks)
-        return self.scaling.apply(expanded, scales)
+        return self.scaling.apply(expanded, scales, overwrite=overwrite)
 
     def matched(self, table: Table) -> Table:
         """``table`` with its levels numbered as in the fit; a level that the fit did not have becomes missing."""

@@ -75,6 +75,12 @@ class Ranks:
             low, high = np.where(reached, middle, low), np.where(reached, high, middle - 1)
         return low
 
+    def of_columns(self, some: slice) -> SingleRanks:
+        """The ranks of neighbouring columns, whose values came in single precision."""
+        ends = np.concatenate([[0], np.cumsum(self.counts)])
+        knots = slice(ends[some.start], ends[some.stop])
+        return SingleRanks(self.at[knots], self.rank[knots], self.counts[some])
+
     @classmethod
     def none(cls, n_columns: int) -> Ranks:
         """No column is ranked."""
@@ -89,6 +95,18 @@ class Ranks:
         ]
         at, rank = (np.concatenate([np.empty(0), *parts]) for parts in zip(*knots, strict=True))
         return cls(at, rank, np.array([len(each) for each, _ in knots], dtype=np.int64))
+
+
+class SingleRanks(Ranks):
+    """The same for values that came in single precision: in double precision no slope between them overflows."""
+
+    def _interpolated(self, values: Floats, first: Places, last: Places) -> Floats:
+        if values.ndim > 1:
+            return super()._interpolated(values, first, last)
+        knots, order = slice(first, last + 1), np.argsort(values)
+        result = np.empty_like(values)
+        result[order] = np.interp(values[order], self.at[knots], self.rank[knots])  # in order it is far faster
+        return result
 
 
 def _knots(values: Floats) -> tuple[Floats, Floats]:

@@ -28,7 +28,7 @@ from amiss.explanations.cases import Case, Cases
 from amiss.explanations.explained_output import ExplainedOutput, Grounds
 from amiss.explanations.explanation import Explanation
 from amiss.explanations.what_if import Changed, if_changed
-from amiss.models.conditional import LinearModel, linear_twin
+from amiss.models.conditional import Attribution
 from amiss.models.fitting import FittedModels
 from amiss.scoring.hypotheses import KINDS
 from amiss.scoring.rows import ScoredRows
@@ -99,8 +99,7 @@ class Explainer:
     def _explanation(self, case: Case, changed: dict[int, Changed]) -> Explanation:
         score = float(scores(case.contributions[None])[0])
         suspects = self._suspects(case, changed)
-        model = case.judging_model
-        linear = None if model is None else linear_twin(model, case.design, case.filled[None])
+        attributions = self._attributions(case, suspects)
         near = case.neighbors
         return Explanation(
             label="This row" if case.number is None else f"Row {case.number}",
@@ -111,11 +110,11 @@ class Explainer:
             flagged=score > self.threshold,
             rank=self._rank(case, score),
             n_rows=len(self.training_scores),
-            outputs=tuple(self._outputs(case, changed, suspects, score, linear)),
+            outputs=tuple(self._outputs(case, changed, suspects, score, attributions)),
             n_suspects=len(suspects),
             neighbor_space=self.scorer.neighbor_space.name,
             neighbors=None if near is None else tuple(self.models.training_rows.order[near].tolist()),
-            left_out=_left_out(case, linear),
+            left_out=_left_out(case, attributions),
             kind=case.kind,
             chances=_chances(case),
             observed={self.output_names[i]: int(case.Y[i]) for i in np.flatnonzero(~np.isnan(case.Y))},
@@ -127,7 +126,7 @@ class Explainer:
         changed: dict[int, Changed],
         suspects: list[int],
         score: float,
-        linear: LinearModel | None,
+        attributions: dict[int, Attribution] | None,
     ) -> Iterator[ExplainedOutput]:
         """The outputs that count in the score: the suspects, then the others by contribution."""
         counted = np.flatnonzero(~np.isnan(case.Y) & self.scorer.included)
@@ -155,7 +154,7 @@ class Explainer:
                 probability_if_first_changed=None if healed is None or i == suspects[0] else float(healed[i]),
                 neighbors_alike=None if alike is None else int(alike[i]),
                 neighbors_known=None if known is None else int(known[i]),
-                grounds=self._grounds(case, linear, i) if linear is not None and i in chosen else None,
+                grounds=self._grounds(case, attributions[i]) if attributions is not None and i in chosen else None,
                 predictable=self._predictable(case, i),
             )
 
@@ -181,16 +180,26 @@ class Explainer:
         near = self.models.training_rows.Y[case.neighbors]
         return (near == case.Y).sum(axis=0), (~np.isnan(near)).sum(axis=0)
 
-    def _grounds(self, case: Case, model: LinearModel, i: int) -> Grounds:
-        coef, n_columns = model.coef[:, i], case.design.shape[1]
-        mean, source = self.models.average, self.models.encoder.sources
-        row = case.design.toarray()[0] if hasattr(case.design, "toarray") else case.design[0]
-        of_columns = coef[:n_columns] * (row - mean[:n_columns])
+    def _attributions(self, case: Case, suspects: list[int]) -> dict[int, Attribution] | None:
+        """What each column adds to the log-odds of the suspects; None where the models cannot tell."""
+        model, found = case.judging_model, {}
+        if model is None:
+            return None
+        for i in suspects:
+            attribution = model.attribution(case.design, case.filled[None], i, self.models.average)
+            if attribution is None:
+                return None
+            found[i] = attribution
+        return found
+
+    def _grounds(self, case: Case, found: Attribution) -> Grounds:
+        n_columns, source = case.design.shape[1], self.models.encoder.sources
+        of_columns = found.columns[:n_columns]
         return Grounds(
-            log_odds=float(model.log_odds(case.design, case.filled[None])[0, i]),
-            average=float(model.intercept[i] + coef @ mean),
+            log_odds=float(found.average + found.columns.sum()),
+            average=found.average,
             inputs=np.bincount(source, of_columns, len(self.input_names)).astype(np.float64),
-            outputs=coef[n_columns:] * (case.filled - mean[n_columns:]),
+            outputs=found.columns[n_columns:],
             input_names=self.input_names,
             output_names=self.output_names,
         )
@@ -212,18 +221,14 @@ def _chances(case: Case) -> dict[str, float]:
     return dict(zip(KINDS, (case.odds / (1 + case.odds.sum())).tolist(), strict=True))
 
 
-def _left_out(case: Case, linear: LinearModel | None) -> dict[str, str]:
+def _left_out(case: Case, attributions: dict[int, Attribution] | None) -> dict[str, str]:
     """What could not be said, and why."""
     result = {}
     if case.model is None:
-        result["score_if_changed"] = (
-            "what a change would do, because the base_estimator's models that did not see this row "
-            "are not kept (crossfit=False scores rows without them)"
-        )
-    if linear is None:
+        result["score_if_changed"] = "what a change would do, because the models that scored this row are not kept"
+    if attributions is None:
         result["grounds"] = (
-            "on what grounds, because the base_estimator's models have no coefficients that give their "
-            "probabilities"
+            "on what grounds, because the estimator has no coefficients that give its probabilities"
         )
         if case.model is None:
             result["grounds"] = "on what grounds, for the same reason"

@@ -1,7 +1,7 @@
 """The outputs' models: log-odds of every output given the inputs and the other outputs.
 
-Linear models know their coefficients. For each fold we keep how its coefficients differ from those of the full
-model. So a row's log-odds can be decomposed, and recomputed after a change, with the models that produced them.
+Three kinds are here: linear models, averages of other models, and what every kind has in common. Models that were
+fitted without a fold are in :mod:`amiss.models.fold_models`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from amiss.arrays import Floats, Mask, Matrix, Rows
+from amiss.arrays import Floats, Mask, Matrix, Rows, product
 from amiss.models.folds import Folds
-from amiss.threads import in_blocks, one_blas_thread
 from amiss.wording import count
 
 SAME = 1e-6  # log-odds that differ by less are the same
@@ -30,6 +28,21 @@ class ConditionalModel(Protocol):
     def as_linear(self, n_inputs: int, /) -> LinearModel | None:
         """The model's coefficients if it looks linear, otherwise None."""
 
+    def attribution(self, inputs: Matrix, outputs: Floats, output: int, average: Floats, /) -> Attribution | None:
+        """What each column of one row adds to the log-odds of an output; None if the model cannot tell.
+
+        ``inputs`` and ``outputs`` are ``(1, n_columns)`` and ``(1, n_outputs)``, ``average`` is the average
+        training row.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """Log-odds of a row taken apart: ``average + columns.sum()``, with ``columns`` those of Z = [x, y]."""
+
+    average: float
+    columns: Floats
+
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
@@ -43,7 +56,7 @@ class LinearModel:
 
     def log_odds(self, inputs: Matrix, outputs: Floats) -> Floats:
         n_inputs = inputs.shape[1]
-        result: Floats = inputs @ self.coef[:n_inputs]
+        result: Floats = product(inputs, self.coef[:n_inputs])
         result += outputs @ self.coef[n_inputs:]
         result += self.intercept
         return result
@@ -51,81 +64,62 @@ class LinearModel:
     def as_linear(self, n_inputs: int) -> LinearModel:
         return self
 
-
-@dataclass(frozen=True, eq=False)
-class FoldModels:
-    """Linear models fitted without a fold, as differences from the model of all rows.
-
-    ``coef`` is ``(n_columns, n_folds, n_outputs)``, ``intercept`` ``(n_folds, n_outputs)``; ``folds``
-    are those of the training rows, ``(n_rows, n_outputs)``.
-    """
-
-    coef: npt.NDArray[np.float32]
-    intercept: Floats
-    folds: Folds
-
-    def shifts(self, inputs: Matrix, outputs: Floats, n_jobs: int | None = None) -> Floats:
-        """How much the log-odds of each training row differ by the models that did not see it."""
-        n_columns, n_folds, n_outputs = self.coef.shape
-        n_inputs = inputs.shape[1]
-        coef = self.coef.reshape(n_columns, -1).astype(np.float64)
-        result = np.empty(self.folds.shape)
-
-        def work(rows: slice) -> None:
-            every: Floats = inputs[rows] @ coef[:n_inputs]
-            every += outputs[rows] @ coef[n_inputs:]
-            every = every.reshape(-1, n_folds, n_outputs) + self.intercept
-            own = self.folds[rows].astype(np.intp)[:, None, :]
-            result[rows] = np.take_along_axis(every, own, axis=1)[:, 0]
-
-        with one_blas_thread():
-            in_blocks(len(result), work, n_jobs)
-        return result
+    def attribution(self, inputs: Matrix, outputs: Floats, output: int, average: Floats) -> Attribution:
+        coef = self.coef[:, output]
+        return Attribution(
+            float(self.intercept[output] + coef @ average), coef * (row_of(inputs, outputs) - average)
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class RowModel:
-    """The mixture of models that scored a training row.
+class AverageModel:
+    """An average of the log-odds of several models, with ``shares`` in each output, ``(n_models, n_outputs)``."""
 
-    ``part[f, i]`` is the share of output i's model fitted without fold f.
-    """
+    models: tuple[ConditionalModel, ...]
+    shares: Floats
 
-    whole: LinearModel
-    folds: FoldModels
-    part: Floats
-
-    @classmethod
-    def of(cls, whole: LinearModel, folds: FoldModels, copies: Rows, share: float) -> RowModel:
-        """``share`` of the models that did not see the row, averaged over its ``copies``."""
-        n_folds = len(folds.intercept)
-        seen = np.stack([(folds.folds[copies] == fold).mean(axis=0) for fold in range(n_folds)])
-        return cls(whole, folds, share * seen)
+    def __repr__(self) -> str:
+        kinds = sorted({type(model).__name__ for model in self.models})
+        return f"<AverageModel: {', '.join(kinds)} of {count(self.shares.shape[1], 'output')}>"
 
     def log_odds(self, inputs: Matrix, outputs: Floats) -> Floats:
-        n_inputs, used = inputs.shape[1], np.arange(inputs.shape[1])
-        dense = inputs
-        if sparse.issparse(inputs):  # a few rows need only the coefficients of the columns they fill
-            used = np.unique(inputs.indices)
-            dense = inputs[:, used].toarray()
-        every = np.tensordot(dense, self.folds.coef[used].astype(np.float64), 1)
-        every += np.tensordot(outputs, self.folds.coef[n_inputs:].astype(np.float64), 1)
-        shift = ((every + self.folds.intercept) * self.part).sum(axis=1)
-        return self.whole.log_odds(inputs, outputs) + shift
+        result = np.zeros((inputs.shape[0], self.shares.shape[1]))
+        for model, share in zip(self.models, self.shares, strict=True):
+            if share.any():
+                result += share * model.log_odds(inputs, outputs)
+        return result
 
-    def as_linear(self, n_inputs: int) -> LinearModel:
-        coef = self.whole.coef.copy()
-        for fold in np.flatnonzero(self.part.any(axis=1)):
-            coef += self.part[fold] * self.folds.coef[:, fold]
-        return LinearModel(coef, self.whole.intercept + (self.part * self.folds.intercept).sum(axis=0))
+    def as_linear(self, n_inputs: int) -> LinearModel | None:
+        used = [place for place, share in enumerate(self.shares) if share.any()]
+        parts = [self.models[place].as_linear(n_inputs) for place in used]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        shares = self.shares[used]
+        coef = sum(share * part.coef for share, part in zip(shares, known, strict=True))
+        intercept = sum(share * part.intercept for share, part in zip(shares, known, strict=True))
+        return LinearModel(np.asarray(coef), np.asarray(intercept))
+
+    def attribution(self, inputs: Matrix, outputs: Floats, output: int, average: Floats) -> Attribution | None:
+        base, columns = 0.0, np.zeros(len(average))
+        for model, share in zip(self.models, self.shares[:, output], strict=True):
+            if share:
+                part = model.attribution(inputs, outputs, output, average)
+                if part is None:
+                    return None
+                base, columns = base + share * part.average, columns + share * part.columns
+        return Attribution(base, columns)
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A fitted model and what was learned in fitting it.
 
-    ``in_sample`` and ``out_of_fold`` are log-odds ``(n_rows, n_outputs)``, the latter None if no
-    folds were asked for. Strengths are NaN for models without them, and models that are not linear
-    are not kept for each fold. ``alone`` is the same given the inputs alone, if it was asked for.
+    ``in_sample`` and ``out_of_fold`` are log-odds ``(n_rows, n_outputs)``, the latter None if no folds were
+    asked for. ``shown`` are those that count as in-sample where both are averaged (by default ``in_sample``):
+    models that learn rows by heart say nothing by them, so there they are those out of fold. Strengths are NaN for
+    models without them. ``alone`` is the same given the inputs alone, if it was asked for. ``notes`` are what a
+    reader of the results should know of the fit.
     """
 
     model: ConditionalModel
@@ -135,6 +129,22 @@ class Fit:
     converged: Mask
     fold_models: FoldModels | None = None
     alone: Fit | None = None
+    shown: Floats | None = None
+    notes: tuple[str, ...] = ()
+
+
+class FoldModels(Protocol):
+    """Models fitted without each fold, by which training rows are judged."""
+
+    @property
+    def folds(self) -> Folds:
+        """The fold of each training row, ``(n_rows, n_outputs)``."""
+
+    def of_row(self, whole: ConditionalModel, copies: Rows, share: float, /) -> ConditionalModel | None:
+        """The model of a row: ``share`` of those that did not see it, averaged over its ``copies``.
+
+        ``whole`` is the model of all rows, which has the rest.
+        """
 
 
 def linear_twin(model: ConditionalModel, inputs: Matrix, outputs: Floats) -> LinearModel | None:
@@ -144,3 +154,9 @@ def linear_twin(model: ConditionalModel, inputs: Matrix, outputs: Floats) -> Lin
         return None
     ours, theirs = (np.clip(each.log_odds(inputs, outputs), -SURE, SURE) for each in (twin, model))
     return twin if np.abs(ours - theirs).max() < SAME else None
+
+
+def row_of(inputs: Matrix, outputs: Floats) -> Floats:
+    """One row of Z = [x, y] as a vector."""
+    first = inputs.toarray()[0] if sparse.issparse(inputs) else inputs[0]
+    return np.concatenate([first, outputs[0]])

@@ -5,6 +5,7 @@ Rows are put in the order of their fingerprints first, so that nothing depends o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,17 +14,24 @@ import numpy as np
 from amiss import progress
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.data.fingerprints import Fingerprints, row_fingerprints
-from amiss.data.table import Table
+from amiss.data.row_roles import LOG_PROBABILITY
+from amiss.data.table import Table, copied_rows
+from amiss.encoding.as_given import AsGiven, Scaled, metric_of
 from amiss.encoding.encoder import Encoder, fit_encoder
+from amiss.encoding.scalings import SCALINGS
 from amiss.errors import DataError
-from amiss.models.conditional import ConditionalModel, Fit, FoldModels, RowModel, linear_twin
-from amiss.models.folds import averaged_over_copies, stratified_folds
+from amiss.models.classifiers import ClassifierLearner
+from amiss.models.conditional import ConditionalModel, Fit, FoldModels, linear_twin
+from amiss.models.folds import averaged_over_copies, in_company, stratified_folds
+from amiss.models.given import GivenLearner
+from amiss.models.learner import Learner
 from amiss.models.missing import Expectations, base_rates
 from amiss.models.scaling_choice import choose_scaling
-from amiss.models.settings import ModelSettings
+from amiss.models.settings import UNSCALED, ModelSettings
 from amiss.models.ties import NO_TIES, Ties
 from amiss.wording import count
 
+AS_GIVEN = SCALINGS["block"]  # log-odds say most at their extremes, which ranks would flatten
 WITHOUT_ROWS = "this model was saved without the rows of the fit; only new rows can be explained"
 
 
@@ -37,6 +45,7 @@ class TrainingRows:
     fingerprints: Fingerprints
     fold_models: FoldModels | None
     inputs_fold_models: FoldModels | None = None
+    groups: Rows | None = None  # rows with the same number were in one fold
 
     def __repr__(self) -> str:
         columns = f"{count(self.design.shape[1], 'encoded column')}, {count(self.Y.shape[1], 'output')}"
@@ -46,6 +55,14 @@ class TrainingRows:
     def order(self) -> Rows:
         """The user's number of each row here."""
         return np.argsort(self.place)
+
+    @cached_property
+    def in_company(self) -> Mask:
+        """The rows whose group has other rows: a model that saw these has half seen the row.
+
+        So they are judged only by models that saw none of their group.
+        """
+        return in_company(self.groups, len(self.Y))
 
     def model_of(self, position: int, model: ConditionalModel, share: float) -> ConditionalModel | None:
         """The model by which a row was scored; None where it was not kept.
@@ -63,12 +80,13 @@ class TrainingRows:
     ) -> ConditionalModel | None:
         if share == 0:
             return model
-        whole = None if folds is None else model.as_linear(self.design.shape[1])
-        if folds is None or whole is None:
+        if folds is None:
             return None
+        if self.in_company[position]:
+            share = 1.0
         mine = self.fingerprints[position]
         first, last = (np.searchsorted(self.fingerprints, mine, side) for side in ("left", "right"))
-        return RowModel.of(whole, folds, np.arange(first, last), share)
+        return folds.of_row(model, np.arange(first, last), share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +95,9 @@ class FittedModels:
 
     ``average`` is the average training row, inputs and outputs. ``rows`` is None in a model that was saved
     without them. Strengths are NaN for models without them. ``inputs_model`` sees the inputs alone; None if
-    nothing asked for it. Log-odds of ``ties`` are to be normalised.
+    nothing asked for it. Log-odds of ``ties`` are to be normalised. ``only_given`` says that there are no inputs
+    but predictions that the user brought. ``metric`` scales encoded rows where distances count and the encoder
+    scales nothing.
     """
 
     encoder: Encoder
@@ -90,6 +110,8 @@ class FittedModels:
     rows: TrainingRows | None
     inputs_model: ConditionalModel | None = None
     ties: Ties = NO_TIES
+    only_given: bool = False
+    metric: Encoder | None = None
 
     def __repr__(self) -> str:
         outputs = count(len(self.strength), "output")
@@ -127,17 +149,25 @@ class FittedModels:
 class LogOdds:
     """Log-odds of the training rows, ``(n_rows, n_outputs)``, by models that saw a row and by models that did not.
 
-    They are normalised by ``ties`` after they are mixed, as those of one model are.
+    In averages of both, ``shown`` stand for the former. They are normalised by ``ties`` after they are mixed, as
+    those of one model are.
     """
 
     by_seeing: Floats
     by_not_seeing: Floats | None
     ties: Ties
+    shown: Floats
 
     @classmethod
-    def of(cls, fit: Fit, ties: Ties, fingerprints: Fingerprints) -> LogOdds:
-        held_out = None if fit.out_of_fold is None else averaged_over_copies(fit.out_of_fold, fingerprints)
-        return cls(fit.in_sample, held_out, ties)
+    def of(cls, fit: Fit, ties: Ties, rows: TrainingRows) -> LogOdds:
+        held_out, shown = fit.out_of_fold, fit.in_sample
+        if held_out is not None:
+            held_out = averaged_over_copies(held_out, rows.fingerprints)
+            if fit.shown is not None:
+                shown = averaged_over_copies(fit.shown, rows.fingerprints)
+            if rows.in_company.any():
+                shown = np.where(rows.in_company[:, None], held_out, shown)
+        return cls(fit.in_sample, held_out, ties, shown)
 
     @property
     def out_of_fold(self) -> Floats | None:
@@ -151,7 +181,7 @@ class LogOdds:
             raise ValueError("the models were fitted without folds; fit them again with this crossfit")
         if share == 1:
             return self.ties.normalised(self.by_not_seeing)
-        return self.ties.normalised((1 - share) * self.by_seeing + share * self.by_not_seeing)
+        return self.ties.normalised((1 - share) * self.shown + share * self.by_not_seeing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +189,13 @@ class FitResult:
     """Fitted models and their log-odds of the training rows, in the order of these.
 
     One result serves every scoring rule, weighting, share of out-of-fold models and decision. ``by_inputs`` are
-    log-odds given the inputs alone; None if nothing asked for them.
+    log-odds given the inputs alone; None if nothing asked for them. ``notes`` are what a reader should know of it.
     """
 
     models: FittedModels
     by_all: LogOdds
     by_inputs: LogOdds | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def in_sample(self) -> Floats:
@@ -188,18 +219,31 @@ def fit_models(
     n_jobs: int | None = None,
     verbose: bool = False,
     part: bool = False,
+    given: Sequence[int] = (),
+    groups: Rows | None = None,
 ) -> FitResult:
     """Fit the models to a table, or to a ``part`` of a table that was already checked as a whole.
 
-    In a part an output may be missing in every row, and a text may differ in most of them.
+    In a part an output may be missing in every row, and a text may differ in most of them. ``given`` are the
+    inputs that hold given log-odds of each output. Rows with the same number in ``groups`` are kept in one fold.
     """
     fingerprints = row_fingerprints(inputs.values, outputs.values, seed)
     order = np.argsort(fingerprints, kind="stable")
-    inputs, outputs, fingerprints = inputs.take(order), outputs.take(order), fingerprints[order]
-    scaling = settings.scaling or choose_scaling(inputs, outputs, n_jobs=n_jobs)
-    encoder = fit_encoder(inputs, scaling, part=part)
-    design, Y = encoder.transform(inputs), np.asarray(outputs.values)
-    fits = _fit(settings, outputs.names, design, Y, n_jobs, verbose)
+    inputs, outputs, fingerprints = copied_rows(inputs, order), outputs.take(order), fingerprints[order]
+    groups = None if groups is None else groups[order]
+    metric, learner, scaling = None, settings.learner, settings.scaling
+    as_given = isinstance(learner, ClassifierLearner) and settings.shows_as_given
+    if scaling is None:
+        scaling = SCALINGS[UNSCALED] if as_given else AS_GIVEN if given else None
+    encoder = fit_encoder(inputs, scaling or choose_scaling(inputs, outputs, n_jobs=n_jobs), part=part)
+    library, design = inputs.library, encoder.transform(inputs, overwrite=True)
+    Y = np.asarray(outputs.values)
+    if isinstance(learner, ClassifierLearner) and as_given:
+        metric = metric_of(encoder, design)
+        learner = replace(learner, views=(AsGiven(encoder, library), Scaled(metric)))
+    ties = settings.parents.ties(Y)
+    learner = _given_learner(learner, encoder, ties, given) if given else learner
+    fits = _fit(settings, learner, outputs.names, design, Y, ties, groups, n_jobs, verbose)
     whole, alone, expectations = fits.by_all, fits.by_inputs, fits.expectations
     rows = TrainingRows(
         design=design,
@@ -208,6 +252,7 @@ def fit_models(
         fingerprints=fingerprints,
         fold_models=whole.fold_models,
         inputs_fold_models=None if alone is None else alone.fold_models,
+        groups=groups,
     )
     models = FittedModels(
         encoder=encoder,
@@ -215,19 +260,30 @@ def fit_models(
         expectations=expectations,
         strength=whole.strength,
         converged=whole.converged,
-        average=np.concatenate([np.ravel(design.mean(axis=0)), expectations.rates]),
+        average=np.concatenate([np.ravel(design.mean(axis=0, dtype=np.float64)), expectations.rates]),
         seed=seed,
         rows=rows,
         inputs_model=None if alone is None else alone.model,
         ties=fits.ties,
+        only_given=len(given) == len(inputs.names),
+        metric=metric,
     )
-    by_inputs = None if alone is None else LogOdds.of(alone, fits.ties, fingerprints)
-    return FitResult(models, LogOdds.of(whole, fits.ties, fingerprints), by_inputs)
+    by_inputs = None if alone is None else LogOdds.of(alone, fits.ties, rows)
+    return FitResult(models, LogOdds.of(whole, fits.ties, rows), by_inputs, whole.notes)
 
 
 def without_fold_models(models: FittedModels) -> FittedModels:
     """The same models where no log-odds come from models that did not see a row."""
     return replace(models, rows=replace(models.training_rows, fold_models=None, inputs_fold_models=None))
+
+
+def _given_learner(learner: Learner, encoder: Encoder, ties: Ties, given: Sequence[int]) -> GivenLearner:
+    """What calibrates given log-odds; of a class, if they are log-probabilities and one unit has one size."""
+    columns = tuple(encoder.column_of(column) for column in given)
+    linear = not encoder.ranks.counts[list(columns)].any() and not encoder.counts[list(columns)].any()
+    exclusive = linear and encoder.names[given[0]].startswith(LOG_PROBABILITY)
+    unit = tuple(float(encoder.scale[column] / encoder.unit[column]) or 1.0 for column in columns)
+    return GivenLearner(learner, columns, ties.classes if exclusive else (), unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,25 +297,34 @@ class _Fits:
 
 
 def _fit(
-    settings: ModelSettings, names: tuple[str, ...], design: Matrix, Y: Floats, n_jobs: int | None, verbose: bool
+    settings: ModelSettings,
+    learner: Learner,
+    names: tuple[str, ...],
+    design: Matrix,
+    Y: Floats,
+    ties: Ties,
+    groups: Rows | None,
+    n_jobs: int | None,
+    verbose: bool,
 ) -> _Fits:
     """Fit; where outputs are missing, models of them on the inputs alone fill them in."""
-    learner, n_outputs, observed = settings.learner, Y.shape[1], ~np.isnan(Y)
-    folds = stratified_folds(Y, min(settings.cv, len(Y))) if settings.needs_folds else None
+    n_outputs, observed, folds = Y.shape[1], ~np.isnan(Y), None
+    if settings.needs_folds:
+        n_units = len(Y) if groups is None else len(np.unique(groups))
+        folds = stratified_folds(Y, min(settings.cv, n_units), groups)
 
     def fit(filled: Floats, visible: Mask, alone: Mask | None = None) -> Fit:
         with progress.stages(verbose)("fitting outputs", n_outputs * learner.steps_per_output) as advance:
             table = design, filled, observed, visible
             return learner.fit(*table, folds, names=names, n_jobs=n_jobs, progress=advance, alone=alone)
 
-    ties = settings.parents.ties(Y)
     visible = settings.parents.visible(n_outputs, settings.output_order(names), ties)
     expectations = Expectations(base_rates(Y))
     if visible.any() and not observed.all():
         first = fit(expectations.filled(design, Y), np.zeros_like(visible))
         expectations = Expectations(base_rates(Y), first.model)
-    both = settings.inputs_alone and bool(visible.any())
+    both = settings.inputs_alone and (bool(visible.any()) or isinstance(learner, GivenLearner))
     # Tied outputs predict each other so well that their strengths would hardly hold back a model of the inputs.
     whole = fit(expectations.filled(design, Y), visible, ties.defined(n_outputs) if both else None)
-    alone = whole.alone if visible.any() else whole  # if no model sees another output, they are the same
+    alone = whole if whole.alone is None else whole.alone  # if no model sees another output, they are the same
     return _Fits(whole, alone if settings.inputs_alone else None, expectations, ties)

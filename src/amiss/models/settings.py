@@ -11,10 +11,12 @@ from typing import Any
 from amiss.encoding.scalings.base import Scaling
 from amiss.errors import DataError, quoted
 from amiss.models.classifiers import ClassifierLearner
+from amiss.models.kinds import ModelKind
 from amiss.models.learner import Learner
 from amiss.models.logistic.fit import LogisticLearner
 from amiss.models.parents import Parents
 
+UNSCALED = "none"
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
 
 
@@ -22,7 +24,8 @@ STRENGTHS = (1000.0, 100.0, 10.0, 1.0, 0.1, 0.01)
 class ModelSettings:
     """How inputs are encoded and the models of the outputs are fitted; checked when it is made.
 
-    ``scaling`` is None where it is to be chosen by log-loss.
+    ``scaling`` is None where it is to be chosen by log-loss. ``model`` is a kind of model, or a classifier of the
+    user's that takes its place; ``time_budget`` is for the kind that tries others.
     ``out_of_fold`` says whether log-odds by models that did not see a row are needed, ``inputs_alone`` whether
     those given the inputs alone are.
     """
@@ -33,7 +36,8 @@ class ModelSettings:
     strengths: tuple[float, ...]
     parent_penalty: float
     cv: int
-    base_estimator: Any
+    model: ModelKind | Any
+    time_budget: float
     out_of_fold: bool
     inputs_alone: bool = False
 
@@ -47,17 +51,26 @@ class ModelSettings:
         object.__setattr__(self, "strengths", _checked_strengths(self.strengths))
         if not (isinstance(self.parent_penalty, Real) and 1e-6 <= self.parent_penalty <= 1e6):
             raise ValueError(f"parent_penalty must be between 1e-6 and 1e6; got {self.parent_penalty!r}")
-        if self.base_estimator is not None and not hasattr(self.base_estimator, "predict_proba"):
-            raise ValueError(
-                "base_estimator must have predict_proba; wrap it in CalibratedClassifierCV to give it one"
-            )
+        if not (isinstance(self.time_budget, Real) and 0 <= self.time_budget <= 1e9):
+            raise ValueError(f"time_budget must be a number of seconds, at least 0; got {self.time_budget!r}")
 
     @property
     def learner(self) -> Learner:
         """What fits the models, of the kind that is asked for."""
-        if self.base_estimator is not None:
-            return ClassifierLearner(self.base_estimator)
-        return LogisticLearner(self.strengths, self.parent_penalty)
+        linear = LogisticLearner(self.strengths, self.parent_penalty)
+        if self.is_estimator:
+            return ClassifierLearner(self.model, linear)
+        return self.model.learner(linear, self.time_budget)
+
+    @property
+    def is_estimator(self) -> bool:
+        """Whether the user brings a classifier."""
+        return hasattr(self.model, "predict_proba")
+
+    @property
+    def shows_as_given(self) -> bool:
+        """Whether a classifier of the user's is shown the inputs as they came."""
+        return self.is_estimator and (self.scaling is None or self.scaling.name == UNSCALED)
 
     @property
     def needs_folds(self) -> bool:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.stats import betabinom
 
-from amiss.arrays import Floats, Mask, Matrix
+from amiss.arrays import Floats, Mask, Matrix, is_single, product, row_blocks
 from amiss.data.fingerprints import Fingerprints, fingerprints
 from amiss.encoding.encoded_rows import EncodedRows
 
@@ -47,7 +47,7 @@ class NearCopies:
     @classmethod
     def of(cls, design: Matrix, Y: Floats) -> NearCopies:
         direction = np.random.default_rng(0).normal(size=design.shape[1])
-        along = np.asarray(design @ direction)
+        along = product(design, direction)
         groups, number = np.unique(fingerprints(Y, 0), return_inverse=True)
         start, unit = float(along.min()), float(np.ptp(along)) * 2.5 or 1.0
         keys = number + (along - start) / unit
@@ -57,7 +57,7 @@ class NearCopies:
 
     def among(self, design: Matrix, Y: Floats) -> Mask:
         """Which rows look like one of the fit."""
-        along, outputs = np.asarray(design @ self.direction), fingerprints(Y, 0)
+        along, outputs = product(design, self.direction), fingerprints(Y, 0)
         number = np.minimum(np.searchsorted(self.groups, outputs), len(self.groups) - 1)
         keys = number + np.clip((along - self.start) / self.unit, -0.2, 0.6)
         known = self.groups[number] == outputs
@@ -112,6 +112,10 @@ class NearCopies:
 def _spread(design: Matrix) -> float:
     """The variances of all columns together."""
     n_rows = max(1, design.shape[0])
-    mean = np.ravel(np.asarray(design.sum(axis=0))) / n_rows
-    cells = design.data if sparse.issparse(design) else np.ravel(design)
-    return max(0.0, float(cells @ cells) / n_rows - float(mean @ mean))
+    mean = np.ravel(np.asarray(design.sum(axis=0, dtype=np.float64))) / n_rows
+    if is_single(design):
+        squares = sum(float(np.square(design[rows], dtype=np.float64).sum()) for rows in row_blocks(n_rows))
+    else:
+        cells = design.data if sparse.issparse(design) else np.ravel(design)
+        squares = float(cells @ cells)
+    return max(0.0, squares / n_rows - float(mean @ mean))

@@ -45,7 +45,7 @@ class Csv:
     def check(self) -> None: ...
 
     def write(self, stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
-        self.write_records(stream, (_flat(row, n_reasons) for row in rows))
+        self.write_records(stream, (flat_record(row, n_reasons) for row in rows))
 
     def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
         with as_text(stream) as text:
@@ -81,21 +81,31 @@ class Parquet:
         require_pyarrow()
 
     def write(self, stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
-        self.write_records(stream, (_flat(row, n_reasons) for row in rows))
+        self.write_records(stream, (flat_record(row, n_reasons) for row in rows))
 
     def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
         table = pa.Table.from_pylist(list(records))
         for position, name in enumerate(table.column_names):
             # A column that is empty in one batch must have the type it has in others.
             if pa.types.is_null(table.column(name).type):
-                kind = pa.string() if name.startswith("output_") else pa.float64()
-                if name.startswith(("observed_", "in_fit", "line")):
-                    kind = pa.int64()
-                table = table.set_column(position, name, table.column(name).cast(kind))
+                table = table.set_column(position, name, table.column(name).cast(types[column_type(name)]))
         pq.write_table(table, stream)
+
+
+def column_type(name: str) -> type:
+    """What a column of a list of rows or cells holds: texts, whole numbers or numbers.
+
+    >>> column_type("output_2"), column_type("observed"), column_type("p_value_1")
+    (<class 'str'>, <class 'int'>, <class 'float'>)
+    """
+    if name in ("id", "file", "output") or name.startswith("output_"):
+        return str
+    whole = ("rank", "row", "line", "flagged", "in_fit", "observed", "suggested")
+    return int if name in whole or name.startswith("observed_") else float
 
 
 def record(row: RankedRow) -> dict[str, Any]:
@@ -124,7 +134,7 @@ def _new_row_fields(row: RankedRow) -> dict[str, Any]:
     return {} if row.p_value is None else {"p_value": six_digits(row.p_value)}
 
 
-def _flat(row: RankedRow, n_reasons: int) -> dict[str, Any]:
+def flat_record(row: RankedRow, n_reasons: int) -> dict[str, Any]:
     """A row of the list as a table writes it; reasons a row does not have are empty."""
     cells: dict[str, Any] = {"rank": row.rank, "row": row.row, **row.place}
     if row.id is not None:

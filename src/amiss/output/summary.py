@@ -17,7 +17,7 @@ MOST_TIES = 4  # named
 
 def remarks(fitted: FittedDetector) -> list[str]:
     """What a reader of the scores should know beside them."""
-    lines = []
+    lines = [*fitted.notes]
     if fitted.choice is not None:
         lines.append(f"Rule: {fitted.choice.why}.")
     if fitted.decision.level is not None:

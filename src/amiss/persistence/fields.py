@@ -56,6 +56,10 @@ class Fields:
     def has(self, name: str) -> bool:
         return self.renamed.get(name, name) in self.file.keys()  # noqa: SIM118 (safetensors has no __contains__)
 
+    def is_single(self, name: str) -> bool:
+        """Whether there is such an array, and in single precision."""
+        return self.has(name) and bool(self.file.get_slice(self.renamed.get(name, name)).get_dtype() == "F32")
+
     def array(
         self, name: str, dtype: str, *shape: int | None, missing: bool = False, largest: float = LARGEST
     ) -> npt.NDArray[Any]:

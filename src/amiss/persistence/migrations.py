@@ -12,9 +12,10 @@ from amiss.persistence.fields import Fields, InvalidField
 KEYS = {
     *("format", "sha256", "amiss", "parameters", "rule", "inputs", "outputs", "named", "label_lists", "frame"),
     *("reading", "rows", "levels", "indicated", "sparse", "calibrated", "choice", "threshold", "flagged"),
-    *("scaling", "ties"),
+    *("scaling", "ties", "notes", "given"),
 }
-KEYS_OF_2 = KEYS - {"scaling", "ties"}
+KEYS_OF_3 = KEYS - {"notes", "given"}
+KEYS_OF_2 = KEYS_OF_3 - {"scaling", "ties"}
 KEYS_OF_1 = KEYS_OF_2 - {"rule", "calibrated", "flagged"} | {"score"}
 # What a parameter was before it had its present default; a file that leaves one out meant that.
 DEFAULTS_OF_2 = {"parents": "others", "rule": "flip", "scaling": "rank"}
@@ -84,4 +85,13 @@ def from_2_to_3(fields: Fields) -> Fields:
     return fields.migrated(old | added, {})
 
 
-STEPS: dict[int, Callable[[Fields], Fields]] = {1: from_1_to_2, 2: from_2_to_3}
+def from_3_to_4(fields: Fields) -> Fields:
+    """Format 4 knows given probabilities and notes; before, there were none."""
+    old = dict(fields.description)
+    if not set(old) <= KEYS_OF_3:
+        raise InvalidField("keys")
+    reading = {**fields.value("reading", dict), "probabilities": []}
+    return fields.migrated(old | {"notes": [], "given": False, "reading": reading}, {})
+
+
+STEPS: dict[int, Callable[[Fields], Fields]] = {1: from_1_to_2, 2: from_2_to_3, 3: from_3_to_4}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from amiss.persistence.decisions import (
     unpack_decision,
 )
 from amiss.persistence.encoder import unpack_encoder
+from amiss.persistence.estimators import NotTrusted, pack_object, unpack_object, untrusted_types
 from amiss.persistence.fields import Fields, InvalidField, Packed
 from amiss.persistence.migrations import migrated
 from amiss.persistence.models import pack_models, unpack_models
@@ -41,12 +44,22 @@ from amiss.scoring.registry import AUTO, RULES
 from amiss.settings import OF_THE_MACHINE, Settings
 from amiss.version import __version__
 
-NOT_KEPT = (*OF_THE_MACHINE, "base_estimator")
+BY_SKOPS = "a classifier kept by skops"
+NOT_KEPT = OF_THE_MACHINE
 MOST_STRENGTHS = 1000
+MOST_NOTES, LONGEST_NOTE = 100, 10_000
 
 
-def save_fitted(fitted: FittedDetector, path: Path, *, rows: bool = True) -> None:
-    """Write a fitted detector, with the rows of the fit or without; it takes its name once it loads again."""
+def save_fitted(fitted: FittedDetector, path: Path, *, rows: bool = True, estimators: bool = False) -> None:
+    """Write a fitted detector, with the rows of the fit or without; it takes its name once it loads again.
+
+    A classifier of the user's is kept only with ``estimators``, by skops.
+    """
+    if fitted.settings.models.is_estimator and not estimators:
+        raise DataError(
+            "a classifier of yours is kept only if you ask for it: save(path, estimators=True) keeps it by skops "
+            "(never by pickle, which can do anything when it is opened)"
+        )
     if rows and fitted.training is None:
         raise DataError("this model was loaded without the rows of the fit; save it with rows=False")
     if not rows and fitted.scorer.local is not None:
@@ -55,15 +68,18 @@ def save_fitted(fitted: FittedDetector, path: Path, *, rows: bool = True) -> Non
             "(rows=True), or fit with n_neighbors=0 or rule='rw' or 'prod'"
         )
     packed = _pack(fitted, rows=rows)
-    container.write(path, packed.description, packed.arrays, check=load_fitted)
+    trusted = untrusted_types(packed.arrays) if fitted.settings.models.is_estimator else None
+    container.write(path, packed.description, packed.arrays, check=partial(load_fitted, trusted=trusted))
 
 
-def load_fitted(path: Path) -> FittedDetector:
-    """The detector that a file holds; what does not fit is refused."""
+def load_fitted(path: Path, trusted: Sequence[str] | None = None) -> FittedDetector:
+    """The detector that a file holds; what does not fit is refused, and classifiers of types not ``trusted``."""
     with container.opened(path) as (description, file):
         try:
             with np.errstate(all="ignore"):  # odd numbers are refused, not warned of
-                return _unpack(migrated(description, file))
+                return _unpack(migrated(description, file), trusted)
+        except NotTrusted as error:
+            raise DataError(f"{path}: {error}") from None
         except (InvalidField, DataError, ValueError, TypeError, LookupError, OverflowError, AttributeError):
             container.refuse(path)
 
@@ -73,7 +89,7 @@ def _pack(fitted: FittedDetector, *, rows: bool) -> Packed:
         _pack_settings(fitted.settings)
         | _pack_columns(fitted.columns)
         | _pack_reading(fitted.reading)
-        | Packed({"amiss": __version__, "rows": rows})
+        | Packed({"amiss": __version__, "rows": rows, "notes": list(fitted.notes)})
         | pack_models(fitted.models, rows=rows)
         | pack_error_rates(fitted.error_rates)
         | pack_calibration(fitted.calibration, rows=rows)
@@ -86,13 +102,16 @@ def _pack(fitted: FittedDetector, *, rows: bool) -> Packed:
     return packed | pack_scorer(fitted.scorer, fitted.quality) | pack_traces(fitted.training_scores, membership)
 
 
-def _unpack(fields: Fields) -> FittedDetector:
-    settings, columns = _unpack_settings(fields), _unpack_columns(fields)
+def _unpack(fields: Fields, trusted: Sequence[str] | None) -> FittedDetector:
+    settings, columns = _unpack_settings(fields, trusted), _unpack_columns(fields)
     rows, n_outputs, n_jobs = fields.value("rows", bool), len(columns.outputs), settings.n_jobs
     scaling = settings.models.scaling
     assert scaling is not None
     encoder = unpack_encoder(fields, columns.inputs, scaling)
-    models = unpack_models(fields, encoder, n_outputs, settings.seed, rows=rows)
+    as_given = settings.models.shows_as_given
+    models = unpack_models(
+        fields, encoder, columns.outputs, settings.seed, rows=rows, as_given=as_given, trusted=trusted
+    )
     training, membership = None, None
     if rows:
         scored = unpack_scored_fit(fields, models, columns.outputs, settings.scoring, n_jobs)
@@ -117,23 +136,30 @@ def _unpack(fields: Fields) -> FittedDetector:
         membership=membership,
         reading=_unpack_reading(fields),
         error_estimate=None if training is None else estimate_errors(scorer.hypotheses, training),
+        notes=_unpack_notes(fields),
     )
 
 
 def _pack_settings(settings: Settings) -> Packed:
     kept = {name: value for name, value in settings.parameters.items() if name not in NOT_KEPT}
-    parameters = kept | {"random_state": settings.seed}
+    parameters, arrays = kept | {"random_state": settings.seed}, {}
+    if settings.models.is_estimator:
+        arrays, parameters["model"] = pack_object("settings", settings.parameters["model"]), BY_SKOPS
     scaling = settings.models.scaling
     assert scaling is not None  # the fit has chosen one
     chosen = {"rule": settings.scoring.chosen_rule.name, "scaling": scaling.name}
-    return Packed({"parameters": {name: plain(value) for name, value in parameters.items()}, **chosen})
+    return Packed({"parameters": {name: plain(value) for name, value in parameters.items()}, **chosen}, arrays)
 
 
-def _unpack_settings(fields: Fields) -> Settings:
+def _unpack_settings(fields: Fields, trusted: Sequence[str] | None) -> Settings:
     parameters, rule = fields.value("parameters", dict), fields.value("rule", str)
     seed, asked = parameters.get("random_state"), parameters.get("rule")
     if set(parameters) & set(NOT_KEPT) or type(parameters.get("exclude")) is dict:
         raise InvalidField("parameters")
+    if type(parameters.get("model", "linear")) is not str:
+        raise InvalidField("model")
+    if parameters.get("model") == BY_SKOPS:
+        parameters = parameters | {"model": unpack_object("settings", fields, trusted)}
     if len(parameters.get("strengths", ())) > MOST_STRENGTHS:
         raise InvalidField("strengths")
     if type(seed) is not int or not 0 <= seed < 2**63:
@@ -154,6 +180,7 @@ def _pack_columns(columns: Columns) -> Packed:
             "named": [columns.inputs_named, columns.outputs_named],
             "label_lists": columns.label_lists,
             "frame": columns.from_frame,
+            "given": columns.has_given,
         }
     )
 
@@ -162,6 +189,9 @@ def _unpack_columns(fields: Fields) -> Columns:
     named = fields.value("named", list)
     if len(named) != 2 or not all(type(each) is bool for each in named):
         raise InvalidField("named")
+    given = fields.value("given", bool)
+    if given and len(fields.names("inputs")) < len(fields.names("outputs")):
+        raise InvalidField("given")
     return Columns(
         inputs=fields.names("inputs"),
         outputs=fields.names("outputs"),
@@ -169,18 +199,27 @@ def _unpack_columns(fields: Fields) -> Columns:
         outputs_named=named[1],
         label_lists=fields.value("label_lists", bool),
         from_frame=fields.value("frame", bool),
+        has_given=given,
     )
 
 
 def _pack_reading(reading: dict[str, Any]) -> Packed:
-    return Packed({"reading": {"id": reading.get("id"), "drop": list(reading.get("drop", ()))}})
+    lists = {name: list(reading.get(name, ())) for name in ("drop", "probabilities")}
+    return Packed({"reading": {"id": reading.get("id"), **lists}})
 
 
 def _unpack_reading(fields: Fields) -> dict[str, Any]:
     found = fields.value("reading", dict)
-    row_id, dropped = found.get("id"), found.get("drop")
-    if set(found) != {"id", "drop"} or type(dropped) is not list:
+    row_id, dropped, given = (found.get(name) for name in ("id", "drop", "probabilities"))
+    if set(found) != {"id", "drop", "probabilities"} or type(dropped) is not list or type(given) is not list:
         raise InvalidField("reading")
-    if not all(type(text) is str for text in [row_id or "", *dropped]):
+    if not all(type(text) is str for text in [row_id or "", *dropped, *given]):
         raise InvalidField("reading")
-    return {"id": row_id, "drop": tuple(dropped)}
+    return {"id": row_id, "drop": tuple(dropped), "probabilities": tuple(given)}
+
+
+def _unpack_notes(fields: Fields) -> tuple[str, ...]:
+    found = fields.value("notes", list)
+    if len(found) > MOST_NOTES or not all(type(text) is str and len(text) <= LONGEST_NOTE for text in found):
+        raise InvalidField("notes")
+    return tuple(found)

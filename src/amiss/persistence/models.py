@@ -1,21 +1,24 @@
-"""Fitted models: coefficients, what stands in for missing outputs, and the rows of the fit."""
+"""Fitted models, what stands in for missing outputs, ties, and the rows of the fit."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Matrix, checked_csr_array
+from amiss.arrays import Matrix, Rows, checked_csr_array
+from amiss.data.fingerprints import Fingerprints
+from amiss.encoding.as_given import metric_of
 from amiss.encoding.encoder import Encoder
-from amiss.errors import DataError
-from amiss.models.conditional import ConditionalModel, FoldModels, LinearModel
 from amiss.models.fitting import FittedModels, TrainingRows
 from amiss.models.missing import Expectations
 from amiss.models.ties import Ties
 from amiss.persistence.encoder import pack_encoder
+from amiss.persistence.estimators import Revival
 from amiss.persistence.fields import Arrays, Fields, InvalidField, Packed
+from amiss.persistence.predictors import has_model, pack_folds, pack_model, unpack_folds, unpack_model
 
 MISSING_OUTPUT = 2  # beside 0 and 1
 LARGEST_INT32 = 2**31 - 1
@@ -23,9 +26,9 @@ LARGEST_INT32 = 2**31 - 1
 
 def pack_models(models: FittedModels, *, rows: bool) -> Packed:
     arrays = {
-        **_pack_linear("model", models.model),
+        **pack_model("model", models.model),
         **_pack_expectations(models.expectations),
-        **({} if models.inputs_model is None else _pack_linear("inputs", models.inputs_model)),
+        **({} if models.inputs_model is None else pack_model("inputs", models.inputs_model)),
         "average": models.average,
         "strength": models.strength,
         "converged": models.converged,
@@ -34,19 +37,36 @@ def pack_models(models: FittedModels, *, rows: bool) -> Packed:
     return packed | Packed({}, _pack_rows(models.training_rows)) if rows else packed
 
 
-def unpack_models(fields: Fields, encoder: Encoder, n_outputs: int, seed: int, *, rows: bool) -> FittedModels:
-    n_columns = encoder.n_columns
+def unpack_models(
+    fields: Fields,
+    encoder: Encoder,
+    output_names: tuple[str, ...],
+    seed: int,
+    *,
+    rows: bool,
+    as_given: bool = False,
+    trusted: Sequence[str] | None = None,
+) -> FittedModels:
+    """``as_given`` says that classifiers may be shown the inputs as they came; ``trusted`` are types of theirs."""
+    n_columns, n_outputs, metric = encoder.n_columns, len(output_names), None
+    if rows and as_given:
+        metric = metric_of(encoder, _unpack_design(fields, encoder, len(_unpack_fingerprints(fields))))
+    revival = Revival(trusted, encoder, metric, output_names)
+    inputs_model = None
+    if has_model("inputs", fields):
+        inputs_model = unpack_model("inputs", fields, n_columns, n_outputs, revival)
     return FittedModels(
         encoder=encoder,
-        model=_unpack_linear("model", fields, n_columns, n_outputs),
-        expectations=_unpack_expectations(fields, n_columns, n_outputs),
+        model=unpack_model("model", fields, n_columns, n_outputs, revival),
+        expectations=_unpack_expectations(fields, n_columns, n_outputs, revival),
         average=fields.floats("average", n_columns + n_outputs),
-        strength=fields.array("strength", "F64", n_outputs, missing=not rows),
+        strength=fields.array("strength", "F64", n_outputs, missing=True),
         converged=fields.mask("converged", n_outputs),
         seed=seed,
-        rows=_unpack_rows(fields, encoder, n_outputs) if rows else None,
-        inputs_model=_unpack_linear("inputs", fields, n_columns, n_outputs) if fields.has("inputs.coef") else None,
+        rows=_unpack_rows(fields, encoder, n_outputs, revival) if rows else None,
+        inputs_model=inputs_model,
         ties=_unpack_ties(fields, n_outputs),
+        metric=metric,
     )
 
 
@@ -93,27 +113,14 @@ def _positions(found: Any, n_outputs: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _pack_linear(name: str, model: ConditionalModel) -> Arrays:
-    if not isinstance(model, LinearModel):
-        raise DataError(
-            "a base_estimator's models cannot be saved: only a pickle could hold them, and a pickle can do "
-            "anything when it is opened"
-        )
-    return {f"{name}.coef": model.coef, f"{name}.intercept": model.intercept}
-
-
-def _unpack_linear(name: str, fields: Fields, n_columns: int, n_outputs: int) -> LinearModel:
-    coef = fields.floats(f"{name}.coef", n_columns + n_outputs, n_outputs)
-    return LinearModel(coef, fields.floats(f"{name}.intercept", n_outputs))
-
-
 def _pack_expectations(expectations: Expectations) -> Arrays:
     given = expectations.given_inputs
-    return {"expected.rates": expectations.rates, **({} if given is None else _pack_linear("expected", given))}
+    return {"expected.rates": expectations.rates, **({} if given is None else pack_model("expected", given))}
 
 
-def _unpack_expectations(fields: Fields, n_columns: int, n_outputs: int) -> Expectations:
-    given = _unpack_linear("expected", fields, n_columns, n_outputs) if fields.has("expected.coef") else None
+def _unpack_expectations(fields: Fields, n_columns: int, n_outputs: int, revival: Revival) -> Expectations:
+    size = n_columns, n_outputs, revival
+    given = unpack_model("expected", fields, *size) if has_model("expected", fields) else None
     return Expectations(fields.floats("expected.rates", n_outputs, largest=1.0), given)
 
 
@@ -123,15 +130,21 @@ def _pack_rows(rows: TrainingRows) -> Arrays:
         "rows.Y": np.where(np.isnan(rows.Y), MISSING_OUTPUT, rows.Y).astype(np.uint8),
         "rows.place": rows.place.astype(np.int64),
         **_pack_design(rows.design),
-        **({} if rows.fold_models is None else _pack_folds("folds", rows.fold_models)),
-        **({} if rows.inputs_fold_models is None else _pack_folds("inputs.folds", rows.inputs_fold_models)),
+        **({} if rows.groups is None else {"rows.groups": rows.groups.astype(np.int64)}),
+        **({} if rows.fold_models is None else pack_folds("folds", rows.fold_models)),
+        **({} if rows.inputs_fold_models is None else pack_folds("inputs.folds", rows.inputs_fold_models)),
     }
 
 
-def _unpack_rows(fields: Fields, encoder: Encoder, n_outputs: int) -> TrainingRows:
+def _unpack_fingerprints(fields: Fields) -> Fingerprints:
     fingerprints = fields.array("rows.fingerprints", "U64", None)
     if not len(fingerprints) or (fingerprints[1:] < fingerprints[:-1]).any():
         raise InvalidField("fingerprints")
+    return fingerprints
+
+
+def _unpack_rows(fields: Fields, encoder: Encoder, n_outputs: int, revival: Revival) -> TrainingRows:
+    fingerprints = _unpack_fingerprints(fields)
     n_rows = len(fingerprints)
     marks = fields.array("rows.Y", "U8", n_rows, n_outputs)
     place = fields.array("rows.place", "I64", n_rows)
@@ -142,9 +155,19 @@ def _unpack_rows(fields: Fields, encoder: Encoder, n_outputs: int) -> TrainingRo
         Y=np.where(marks == MISSING_OUTPUT, np.nan, marks),
         place=place.astype(np.intp),
         fingerprints=fingerprints,
-        fold_models=_unpack_folds("folds", fields, n_rows, encoder.n_columns + n_outputs, n_outputs),
-        inputs_fold_models=_unpack_folds("inputs.folds", fields, n_rows, encoder.n_columns + n_outputs, n_outputs),
+        fold_models=unpack_folds("folds", fields, n_rows, encoder.n_columns, n_outputs, revival),
+        inputs_fold_models=unpack_folds("inputs.folds", fields, n_rows, encoder.n_columns, n_outputs, revival),
+        groups=_unpack_groups(fields, n_rows),
     )
+
+
+def _unpack_groups(fields: Fields, n_rows: int) -> Rows | None:
+    if not fields.has("rows.groups"):
+        return None
+    groups = fields.array("rows.groups", "I64", n_rows)
+    if ((groups < 0) | (groups >= n_rows)).any():
+        raise InvalidField("groups")
+    return groups.astype(np.intp)
 
 
 def _pack_design(design: Matrix) -> Arrays:
@@ -160,24 +183,10 @@ def _pack_design(design: Matrix) -> Arrays:
 
 def _unpack_design(fields: Fields, encoder: Encoder, n_rows: int) -> Matrix:
     if not encoder.stored_sparse:
-        return fields.floats("rows.design", n_rows, encoder.n_columns)
+        precision = "F32" if fields.is_single("rows.design") else "F64"
+        return fields.array("rows.design", precision, n_rows, encoder.n_columns)
     data = fields.floats("rows.design.data", None)
     wide = "I32" if len(data) <= LARGEST_INT32 else "I64"
     indices = fields.array("rows.design.indices", wide, len(data))
     indptr = fields.array("rows.design.indptr", wide, n_rows + 1)
     return checked_csr_array(data, indices, indptr, (n_rows, encoder.n_columns))
-
-
-def _pack_folds(name: str, models: FoldModels) -> Arrays:
-    return {f"{name}.coef": models.coef, f"{name}.intercept": models.intercept, name: models.folds}
-
-
-def _unpack_folds(name: str, fields: Fields, n_rows: int, n_columns: int, n_outputs: int) -> FoldModels | None:
-    if not fields.has(name):
-        return None
-    intercept = fields.floats(f"{name}.intercept", None, n_outputs)
-    coef = fields.array(f"{name}.coef", "F32", n_columns, len(intercept), n_outputs, largest=1e30)
-    folds = fields.array(name, "I8", n_rows, n_outputs)
-    if ((folds < 0) | (folds >= len(intercept))).any():
-        raise InvalidField("folds")
-    return FoldModels(coef, intercept, folds)

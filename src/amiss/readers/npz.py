@@ -6,11 +6,6 @@ A sparse matrix M is stored as the arrays of its CSR form: ``M_data``, ``M_indic
 
 from __future__ import annotations
 
-import io
-import math
-import struct
-import zipfile
-import zlib
 from typing import Any
 
 import numpy as np
@@ -18,22 +13,16 @@ from scipy import sparse
 
 from amiss.arrays import Matrix, checked_csr_array
 from amiss.data.table import Table
+from amiss.readers.array_files import is_matrix_of_numbers, open_archive, texts
 from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
-from amiss.readers.source import BOMB, Source, is_decompression_bomb
+from amiss.readers.source import Source
 
 CSR_FIELDS = ("data", "indices", "indptr", "shape")
 KNOWN = {"X", "Y", *(f"{name}_{field}" for name in "XY" for field in CSR_FIELDS)}
 KNOWN |= {"input_names", "output_names", "ids", "pictures"}
-NOT_OURS = (
-    *(ValueError, TypeError, KeyError, AttributeError, OSError, EOFError, RuntimeError, OverflowError),
-    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError),
-)
-
-
-class _Bomb(Exception):
-    """The archive unpacks to far more than its size."""
+ADVICE = "write it with numpy.savez(file, X=…, Y=…)"
 
 
 def read_npz(source: Source, selection: Selection) -> Part:
@@ -43,8 +32,11 @@ def read_npz(source: Source, selection: Selection) -> Part:
             "an npz file has its ids and pictures in arrays called `ids` and `pictures`, and no categories; "
             "leave these options out"
         )
-    arrays = _arrays(source)
-    X, Y = _matrix(arrays, "X", source), _matrix(arrays, "Y", source)
+    with open_archive(source, ADVICE) as archive:
+        arrays = archive.read(KNOWN)
+    Y = _matrix(arrays, "Y", source)
+    nothing = selection.inputs_elsewhere and not any(name == "X" or name.startswith("X_") for name in arrays)
+    X = np.empty((Y.shape[0], 0)) if nothing else _matrix(arrays, "X", source)
     if X.shape[0] != Y.shape[0]:
         source.refuse(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}; they must be the same rows")
     names = _names(arrays, "input_names", "x", X.shape[1], source)
@@ -58,8 +50,8 @@ def read_npz(source: Source, selection: Selection) -> Part:
     if ids is not None and ids.shape != (X.shape[0],):
         source.refuse("ids must hold one entry per row")
     table = Table(both, (*names, *known)).select(roles.kept)
-    row_ids = None if ids is None else [str(row_id) for row_id in ids]
-    pictures = arrays.get("pictures")
+    row_ids = None if ids is None else texts(ids)
+    pictures: Any = arrays.get("pictures")
     if pictures is not None and not (
         pictures.shape[:1] == X.shape[:1]
         and (pictures.ndim == 3 or (pictures.ndim == 4 and pictures.shape[3] in (3, 4)))
@@ -71,42 +63,14 @@ def read_npz(source: Source, selection: Selection) -> Part:
 NPZ = Format("npz", (".npz",), "a NumPy archive with arrays X and Y", read_npz)
 
 
-def _arrays(source: Source) -> dict[str, Any]:
-    """The arrays of the archive, by name. Sizes are checked before any array is read."""
-    content = io.BytesIO(source.bytes())
-    try:
-        with zipfile.ZipFile(content) as archive:
-            known = [member for member in archive.infolist() if member.filename.removesuffix(".npy") in KNOWN]
-            size, packed = (sum(getattr(each, of) for each in known) for of in ("file_size", "compress_size"))
-            if is_decompression_bomb(size, packed):
-                raise _Bomb
-            return {member.filename.removesuffix(".npy"): _array(archive, member) for member in known}
-    except _Bomb:
-        source.refuse(BOMB)
-    except NOT_OURS:
-        source.refuse("this is not an npz file of plain arrays; write it with numpy.savez(file, X=…, Y=…)")
-
-
-def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
-    """One array; its header must not announce more data than there is."""
-    with archive.open(member) as stream:
-        version = np.lib.format.read_magic(stream)
-        read_header = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}[version[0]]
-        shape, _, dtype = read_header(stream)
-        if math.prod(shape) * dtype.itemsize > member.file_size:
-            raise ValueError("the header announces more data than there is")
-    with archive.open(member) as stream:
-        return np.lib.format.read_array(stream, allow_pickle=False)
-
-
 def _matrix(arrays: dict[str, Any], name: str, source: Source) -> Matrix:
     if name in arrays:
         matrix = arrays[name]
-        if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+        if not is_matrix_of_numbers(matrix):
             source.refuse(f"{name} must be a matrix of numbers")
         return np.asarray(matrix, dtype=np.float64)
     if not all(f"{name}_{field}" in arrays for field in CSR_FIELDS):
-        source.refuse(f"there is no array {name}; write the file with numpy.savez(file, X=…, Y=…)")
+        source.refuse(f"there is no array {name}; {ADVICE}")
     data, indices, indptr, shape = (arrays[f"{name}_{field}"] for field in CSR_FIELDS)
     try:
         matrix = checked_csr_array(data.astype(float), indices, indptr, tuple(map(int, shape)))
@@ -119,7 +83,7 @@ def _matrix(arrays: dict[str, Any], name: str, source: Source) -> Matrix:
 def _names(arrays: dict[str, Any], field: str, prefix: str, count: int, source: Source) -> list[str]:
     if field not in arrays:
         return [f"{prefix}{position}" for position in range(count)]
-    names = [str(name) for name in np.ravel(arrays[field])]
+    names = texts(arrays[field])
     if len(names) != count:
         source.refuse(f"{field} has {len(names)} names, but there are {count} columns")
     return names

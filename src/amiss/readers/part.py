@@ -13,7 +13,6 @@ from amiss.arrays import Rows
 from amiss.data.alignment import missing_and_extra
 from amiss.data.dataset import Dataset
 from amiss.data.table import Origin, Table
-from amiss.data.validation import as_inputs, as_outputs
 from amiss.errors import DataError, quoted, quoted_list
 from amiss.readers.select import Roles
 from amiss.readers.source import Source
@@ -50,9 +49,18 @@ class Part:
         origin = Origin((source.name,), np.zeros(len(table), dtype=np.intp), numbers, (unit,))
         return cls(source, replace(table, origin=origin), roles.outputs, ids, pictures)
 
+    def split(self) -> Dataset:
+        """Inputs and outputs, whose values nobody has checked yet; there may be no inputs."""
+        names = self.table.names
+        inputs = [column for column, name in enumerate(names) if name not in self.outputs]
+        outputs = [column for column, name in enumerate(names) if name in self.outputs]
+        ids = None if self.ids is None else tuple(self.ids)
+        pictures = None if self.pictures is None else tuple(self.pictures)
+        return Dataset(self.table.select(inputs), self.table.select(outputs), ids, pictures)
 
-def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]] | None = None) -> Dataset:
-    """One dataset from the rows of all parts, whose columns are matched by name.
+
+def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]] | None = None) -> Part:
+    """One part with the rows of all parts, whose columns are matched by name.
 
     ``like`` are inputs and outputs of another table. Parts that may omit columns get those they do not mention.
     """
@@ -67,15 +75,17 @@ def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]
     else:
         values = np.vstack(matrices)
     table = Table(values, names, levels, _joined_origins(parts))
-    input_columns = [column for column, name in enumerate(names) if name not in outputs]
-    output_columns = [column for column, name in enumerate(names) if name in outputs]
-    ids = None
-    if parts[0].ids is not None:
-        ids = tuple(row_id for part in parts for row_id in part.ids or [])
     pictures = None
     if all(part.pictures is not None for part in parts):
-        pictures = tuple(picture for part in parts if part.pictures is not None for picture in part.pictures)
-    return Dataset(as_inputs(table.select(input_columns)), as_outputs(table.select(output_columns)), ids, pictures)
+        pictures = [picture for part in parts if part.pictures is not None for picture in part.pictures]
+    return replace(parts[0], table=table, ids=_joined_ids(parts), pictures=pictures)
+
+
+def _joined_ids(parts: Sequence[Part]) -> list[str] | None:
+    without = [part for part in parts if part.ids is None]
+    if 0 < len(without) < len(parts):
+        without[0].source.refuse("there are no ids here, but in another file; give ids in all files or in none")
+    return None if without else [row_id for part in parts for row_id in part.ids or []]
 
 
 def _all_columns(

@@ -7,8 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from amiss.data.dataset import Dataset
+from amiss.data.validation import as_inputs, as_outputs
 from amiss.errors import DataError
+from amiss.readers.aside import set_aside
+from amiss.readers.embeddings import read_embedding
 from amiss.readers.formats import find_format
+from amiss.readers.matching import with_embedding
 from amiss.readers.part import concatenated
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
@@ -23,6 +27,9 @@ def read(
     categorical: str | Sequence[str] = (),
     format: str | None = None,
     pictures: str | None = None,
+    inputs: str | Path | Sequence[str | Path] = (),
+    probabilities: str | Sequence[str] = (),
+    group: str | None = None,
     like: tuple[Sequence[str], Sequence[str]] | None = None,
 ) -> Dataset:
     """Read one table from one or several files with the same columns.
@@ -37,19 +44,35 @@ def read(
     may_drop : the same, for columns that need not exist
     categorical : names or globs of numeric columns that hold categories
     pictures : the column with the paths of picture files, relative to the table; for reports
+    inputs : npy or npz files with further inputs, such as embeddings. If the table has an ``id`` and an npz file
+        has ``ids``, rows are matched by them, otherwise by position. The columns follow the table's own inputs.
+        They are called e0, e1 and so on, or by the ``input_names`` of an npz file.
+    probabilities : names or globs of columns that hold your own out-of-fold predictions, one per output: the
+        probability that it is 1. They are matched to the outputs by name (``p_tag_a``).
+    group : the column that says which rows belong together, such as pictures of one patient; not an input
     format : csv, tsv, arff, svmlight, npz or parquet; by default the file's suffix decides
     like : the inputs and outputs of another table. Where an svmlight file does not mention one of them,
         it is zero in all rows.
     """
     if not paths:
         raise DataError("give at least one file to read")
+    beside = [inputs] if isinstance(inputs, str | Path) else inputs
+    embedding = concatenated([read_embedding(Source(str(path))) for path in beside]) if beside else None
     asked = str(outputs) if isinstance(outputs, Path) else outputs
     selection = Selection.of(asked, id, drop, categorical, pictures, may_drop)
-    selection = replace(selection, strict=like is None)  # otherwise the columns are compared later
+    # Columns of another table are compared later.
+    selection = replace(selection, strict=like is None, inputs_elsewhere=embedding is not None)
+    if like is not None and embedding is not None:  # the tables need not have its columns
+        like = [name for name in like[0] if name not in set(embedding.table.names)], like[1]
     parts = []
     for source in (Source(str(path)) for path in paths):
         found = find_format(source, format)
         # A file that omits columns need not mention all outputs of the other table; it marks its own.
         marks_its_own = like is not None and found.may_omit_columns
         parts.append(found.read(source, replace(selection, outputs=None) if marks_its_own else selection))
-    return concatenated(parts, like)
+    data = concatenated(parts, like).split()
+    data = set_aside(data, probabilities, group)
+    if embedding is not None:
+        data = with_embedding(data, embedding)
+    nothing_else = data.probabilities is not None and not data.X.names
+    return replace(data, X=data.X if nothing_else else as_inputs(data.X), Y=as_outputs(data.Y))

@@ -32,7 +32,8 @@ class Selection:
     """What the user asked for, before any file is opened.
 
     With ``strict``, names may be patterns and must exist. Otherwise they are the exact names of a fit, and the
-    columns are compared with them later. Columns of ``may_drop`` need not exist.
+    columns are compared with them later. Columns of ``may_drop`` need not exist. With ``inputs_elsewhere``, there
+    need not be any inputs here.
     """
 
     outputs: tuple[str, ...] | None
@@ -42,6 +43,7 @@ class Selection:
     pictures: str | None = None
     may_drop: tuple[str, ...] = ()
     strict: bool = True
+    inputs_elsewhere: bool = False
 
     @classmethod
     def of(
@@ -86,8 +88,11 @@ class Selection:
             )
         if not outputs:
             source.refuse("there is no output column left; drop fewer columns")
-        if len(outputs) == len(left):
-            source.refuse("every column is an output; at least one must be an input")
+        if len(outputs) == len(left) and not self.inputs_elsewhere:
+            source.refuse(
+                "every column is an output; at least one must be an input, "
+                "or give a NumPy file with the inputs (--inputs)"
+            )
         return Roles(
             kept=[position for position, name in enumerate(names) if name not in gone],
             outputs=frozenset(outputs),
@@ -98,7 +103,8 @@ class Selection:
     def _named_outputs(self, names: list[str], source: Source) -> set[str]:
         if not self.strict:
             return set(self.outputs or ()) & set(names)
-        return {name for item in self.outputs or () for name in _outputs(item, names, source)}
+        most = len(names) - (not self.inputs_elsewhere)
+        return {name for item in self.outputs or () for name in _outputs(item, names, most, source)}
 
     def is_categorical(self, name: str) -> bool:
         if not self.strict:
@@ -132,7 +138,8 @@ def _nearest(wanted: str, names: Sequence[str]) -> str:
     return f"did you mean {quoted_list(close)}?" if close else f"there are {len(names)} columns"
 
 
-def _outputs(item: str, names: list[str], source: Source) -> list[str]:
+def _outputs(item: str, names: list[str], most: int, source: Source) -> list[str]:
+    """The outputs that ``item`` selects; at most ``most`` if it counts them."""
     if item not in names and item.lower().endswith(".xml"):
         labels = label_names(Source(item))
         missing, _ = missing_and_extra(names, labels)
@@ -141,15 +148,16 @@ def _outputs(item: str, names: list[str], source: Source) -> list[str]:
         return labels
     place, _, count = item.partition(":")
     if item not in names and place in ("first", "last") and count:
-        return _by_position(place, count, names, source)
+        return _by_position(place, count, names, most, source)
     return matching_columns(item, names, source.name)
 
 
-def _by_position(place: str, count: str, names: list[str], source: Source) -> list[str]:
+def _by_position(place: str, count: str, names: list[str], most: int, source: Source) -> list[str]:
     if not count.isdecimal() or int(count) == 0:
         raise DataError(f"outputs {quoted(place + ':' + count)}: give a number of columns, as in last:14")
-    if int(count) >= len(names):
-        source.refuse(f"there are {len(names)} columns, so {place}:{count} leaves no input")
+    if int(count) > most:
+        problem = "leaves no input" if most < len(names) else "is too many"
+        source.refuse(f"there are {len(names)} columns, so {place}:{count} {problem}")
     return names[: int(count)] if place == "first" else names[-int(count) :]
 
 

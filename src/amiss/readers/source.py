@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import sys
 import zlib
@@ -84,6 +85,16 @@ class Source:
                 if error.errno is None or error.filename is not None:
                     raise
                 raise OSError(error.errno, error.strerror, self.name) from None
+
+    @contextmanager
+    def open_seekable(self) -> Iterator[IO[bytes]]:
+        """The bytes, for who jumps about in them: a plain file itself, anything else unpacked in memory."""
+        if self.path != "-" and Path(self.path).is_file() and Path(self.path).stat().st_size:
+            with self.open() as stream:
+                if not isinstance(stream, gzip.GzipFile):
+                    yield stream
+                    return
+        yield io.BytesIO(self.bytes())
 
     def _refuse_binary(self, start: bytes) -> None:
         """Refuse files that are not text, as their first bytes show."""

@@ -18,17 +18,21 @@ import numpy as np
 from amiss.arrays import Floats
 from amiss.scoring.hypotheses import Doubts, Hypotheses, Statistics
 
-DOUBTFUL = 1.5
+DOUBTFUL, DOUBTFUL_UNLEARNED = 1.5, 8.0
 FEW, FEW_OF_ONE_CLASS = 0.12, 0.5  # of the rows
 MOST_SCALE, HALVINGS = 50.0, 40
 
 
-def with_doubt(hypotheses: Hypotheses, seen: Statistics, doubts: Doubts, *, one_class: bool) -> Hypotheses:
+def with_doubt(
+    hypotheses: Hypotheses, seen: Statistics, doubts: Doubts, *, one_class: bool, unlearned: bool = False
+) -> Hypotheses:
     """The same with the scale for a table; ``one_class`` says whether its outputs are classes of one choice.
 
-    ``doubts`` are those by a scale of 1.
+    ``doubts`` are those by a scale of 1. ``unlearned`` says that no model has learned the rows it was shown: then
+    classes are taken for doubtful only if the odds against them are high.
     """
-    doubtful, n_rows = count_doubtful(doubts), int((doubts.against > 0).any(axis=1).sum())
+    odds = DOUBTFUL_UNLEARNED if one_class and unlearned else DOUBTFUL
+    doubtful, n_rows = count_doubtful(doubts, odds), int((doubts.against > 0).any(axis=1).sum())
     if doubtful > (FEW_OF_ONE_CLASS if one_class else FEW) * n_rows:
         return replace(hypotheses, doubt=1.0, believed=False)
     wanted = max(float(doubtful), hypotheses.expected_blind(seen))
@@ -36,10 +40,10 @@ def with_doubt(hypotheses: Hypotheses, seen: Statistics, doubts: Doubts, *, one_
     return replace(hypotheses, doubt=scale, believed=True)
 
 
-def count_doubtful(doubts: Doubts) -> int:
+def count_doubtful(doubts: Doubts, odds: float = DOUBTFUL) -> int:
     """How many rows are doubtful by both views."""
     least = np.minimum(doubts.against, doubts.by_inputs_against)
-    return int((least.max(axis=1, initial=0.0) > DOUBTFUL).sum())
+    return int((least.max(axis=1, initial=0.0) > odds).sum())
 
 
 def _scale_for(wanted: float, blind: Floats, doubt: Floats) -> float:

@@ -38,13 +38,13 @@ Each hypothesis says how likely each output is the wrong one. An output is never
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 import numpy as np
 from scipy.special import log_expit, logit
 
-from amiss.arrays import Floats, Mask
+from amiss.arrays import Floats, Mask, Rows
 from amiss.models.projection import log_rho
 from amiss.scoring.likelihood_ratios import Line, Plane
 from amiss.scoring.rules.flip import Flip
@@ -74,6 +74,10 @@ class Statistics:
     blank: Floats
     is_empty: Mask
 
+    def take(self, rows: Rows) -> Statistics:
+        """The same of some rows."""
+        return Statistics(*(getattr(self, field.name)[rows] for field in fields(self)))
+
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
@@ -100,6 +104,10 @@ class Doubts:
     cells: Floats
     by_inputs_cells: Floats
     rows: Floats
+
+    def take(self, rows: Rows) -> Doubts:
+        """The same of some rows."""
+        return Doubts(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -263,7 +263,8 @@ class _Sieve:
         # with all rows.
         expected = k / SAMPLE
         rank = int(1.3 * expected + 3 * np.sqrt(expected) + 2)
-        bound = np.partition(self.sample @ turned, rank - 1, axis=0)[rank - 1].astype(np.float64)
+        near = np.partition(turned.T @ self.sample.T, rank - 1, axis=1)
+        bound = near[:, rank - 1].astype(np.float64)
         # No neighbour is longer than the query and the bound together, so no rounding is worse than this.
         lengths = squares / self.unit**2
         reach = 2 * np.sqrt(lengths) + np.sqrt(np.maximum(bound + lengths, 0))

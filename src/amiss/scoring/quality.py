@@ -21,7 +21,7 @@ class OutputQuality:
     Attributes
     ----------
     prevalence : share of ones among the observed values
-    strength : the L2 strength chosen (NaN for a ``base_estimator``)
+    strength : the L2 strength chosen (NaN for models without one)
     converged : whether the fit at that strength converged
     mean_error : mean of 1 - rho
     brier : mean of (1 - rho)²

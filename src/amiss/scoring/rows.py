@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows, read_only
+from amiss.errors import DataError
+from amiss.models.projection import log_rho
 from amiss.scoring.rules import scores
 from amiss.scoring.views import Views
 from amiss.wording import count
@@ -62,6 +64,13 @@ class ScoredRows:
         found = scores(self.contributions)
         read_only(found)
         return found
+
+    @property
+    def mean_log_probability(self) -> float:
+        """The mean log-probability of the observed outputs."""
+        if not self.observed.any():
+            raise DataError("every output of these rows is missing, so there is nothing to score")
+        return float(log_rho(self.log_odds, self.Y)[self.observed].mean())
 
     @property
     def observed(self) -> Mask:

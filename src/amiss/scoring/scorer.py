@@ -129,8 +129,9 @@ class Scorer:
         """The training rows near some rows, where weights are local; ``own`` are not to be found again."""
         if self.local is None:
             return None
-        points = self.neighbor_space.of(design, filled)
-        return self.local.neighborhood.of(points, own, self.n_jobs, self.verbose)
+        neighborhood = self.local.neighborhood
+        points = self.neighbor_space.of(neighborhood.inputs(design), filled)
+        return neighborhood.of(points, own, self.n_jobs, self.verbose)
 
     def weights(self, near: Neighbors | None) -> Floats:
         """Local weights of rows with these neighbours, or the global weights."""

@@ -27,6 +27,7 @@ FEWEST_ROWS = 50  # of fewer rows no share is estimated
 MOST_MADE = 5000
 STEPS, REFITS = 60, (0, 5, 10, 20)
 FIRST_SHARE, MOST_WRONG = 0.02, 0.6
+LEARNED = 0.05  # in log-odds, on average: by how much a model that was shown a row differs from one that was not
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,14 @@ class Found:
         return self.models.ties.repeated(self.Y)
 
     @property
+    def units(self) -> Rows:
+        """The first row of each group."""
+        groups = self.models.training_rows.groups
+        if groups is None:
+            return np.arange(len(self.Y))
+        return np.sort(np.unique(groups, return_index=True)[1])
+
+    @property
     def n_units(self) -> int:
         """How many outputs count that can be wrong one by one; those of a class are one."""
         counted = self.telling.copy()
@@ -104,14 +113,19 @@ class Found:
 
 
 def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
-    """The shares of the kinds of error in a table, lines for their likelihood ratios, and how much to doubt."""
-    tied = found.models.ties.defined(found.Y.shape[1]), found.repeated
+    """The shares of the kinds of error in a table, lines for their likelihood ratios, and how much to doubt.
+
+    A group of rows counts once, by the first of them: whoever erred in one row may have erred in all.
+    """
+    # Outputs that follow from others are doubted by the inputs; so are all if these are predictions already.
+    tied = found.models.ties.defined(found.Y.shape[1]) | found.models.only_given, found.repeated
     nothing = Hypotheses(*found.rates, found.telling, *tied, (0.0, 0.0, 0.0), NO_LINE, NO_PLANE, NO_LINE)
     if len(found.Y) < FEWEST_ROWS:
         return nothing
     rng = np.random.default_rng(seed)
-    some = np.unique(np.linspace(0, len(found.Y) - 1, MOST_MADE).astype(np.intp))
-    seen = found.statistics()
+    units = found.units
+    some = units[np.unique(np.linspace(0, len(units) - 1, MOST_MADE).astype(np.intp))]
+    seen = found.statistics().take(units)
     flipped = found.of_made(some, _flipped(found.Y[some], found.telling, rng))
     several = found.n_units > 1  # in a single choice another row's class is just another class
     swapped = found.of_made(some, found.Y[rng.permutation(some)]) if several else None
@@ -120,9 +134,11 @@ def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
         blank, share = learn_blank_rows(seen.is_empty, seen.blank)
     learned = replace(nothing, blank=blank, shares=(FIRST_SHARE, FIRST_SHARE * several, share))
     learned = _expectation_maximisation(learned, seen, flipped, swapped)
-    doubts = learned.doubts(found.Y, found.weights, found.views)
+    doubts = learned.doubts(found.Y, found.weights, found.views).take(units)
     one_class = bool(found.telling.sum() > 1 and not several)
-    return with_doubt(learned, seen, doubts, one_class=one_class)
+    apart = np.abs(found.views.by_inputs - found.views.held_out)[~np.isnan(found.Y)]
+    unlearned = bool(apart.mean() < LEARNED)
+    return with_doubt(learned, seen, doubts, one_class=one_class, unlearned=unlearned)
 
 
 def _expectation_maximisation(

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Floats, Mask
+from amiss.arrays import Floats, Mask, row_blocks
 from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.weightings import MeanError, Weighting
 
@@ -73,10 +73,15 @@ def _local_sums(
     if n_asked * k < len(errors):  # a few new rows need not look at all there are
         used, place = np.unique(neighbors, return_inverse=True)
     near_errors, near_observed = weighting.averaged(errors[used]), observed[used]
-    near = sparse.csr_array(
-        (np.ones(n_asked * k), place.ravel(), np.arange(n_asked + 1) * k),
-        shape=(n_asked, len(near_errors)),
-    )
-    total = near @ np.where(near_observed, near_errors, 0.0)
-    count = np.full(total.shape, float(k)) if near_observed.all() else near @ near_observed.astype(float)
+    shown, all_shown = np.where(near_observed, near_errors, 0.0), bool(near_observed.all())
+    total = np.empty((n_asked, shown.shape[1]))
+    count = np.full(total.shape, float(k))
+    for rows in row_blocks(n_asked):  # a matrix of all neighbours would be larger than most tables
+        mine = place[rows]
+        near = sparse.csr_array(
+            (np.ones(mine.size), mine.ravel(), np.arange(len(mine) + 1) * k), shape=(len(mine), len(shown))
+        )
+        total[rows] = near @ shown
+        if not all_shown:
+            count[rows] = near @ near_observed.astype(float)
     return total, count

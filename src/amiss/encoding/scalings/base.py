@@ -37,6 +37,9 @@ class Scaling(ABC):
         ``is_number``, ``(n_columns,)``, is False for categories and indicators; ``names`` are for messages.
         """
 
-    def apply(self, columns: Matrix, scales: ColumnScales) -> Matrix:
-        """The scaled columns, ``(n_rows, n_columns)``, of rows of the fit or new rows."""
-        return scales.apply(columns)
+    def apply(self, columns: Matrix, scales: ColumnScales, *, overwrite: bool = False) -> Matrix:
+        """The scaled columns, ``(n_rows, n_columns)``, of rows of the fit or new rows.
+
+        With ``overwrite`` the columns are no longer needed, and may be where the result is put.
+        """
+        return scales.apply(columns, overwrite=overwrite)

@@ -30,7 +30,7 @@ class Block(Scaling):
         rest = ~counts
         columns = log_unit_rows(columns, counts)
         ranks = self.ranks(columns, rest)
-        unit, centre, scale = standardised(ranks(columns), rest)
+        unit, centre, scale = standardised(columns, rest, ranks)
         scale[rest] /= np.sqrt(max(1, int(np.count_nonzero(scale[rest]))))
         return ColumnScales(counts, unit, centre, scale, ranks)
 

@@ -30,5 +30,5 @@ class Unscaled(Scaling):
             )
         return ColumnScales.identity(columns.shape[1])
 
-    def apply(self, columns: Matrix, scales: ColumnScales) -> Matrix:
+    def apply(self, columns: Matrix, scales: ColumnScales, *, overwrite: bool = False) -> Matrix:
         return clipped(columns, LARGEST)

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Floats, Matrix
+from amiss.arrays import Floats, Matrix, is_single
 from amiss.models.logistic.compiled import Multiply, multiplier, worthwhile
 from amiss.models.logistic.pool import CACHED, Pool, Sums, added, total
 
@@ -47,12 +47,14 @@ class Layout:
     is_sparse: bool
     compiled: bool
     sparse_block: int
+    is_turned: bool = False  # whether Z is only there by its parts (:mod:`amiss.models.logistic.turned`)
 
     @classmethod
     def of(cls, Z: Matrix) -> Layout:
         is_sparse = bool(sparse.issparse(Z))
         compiled = worthwhile(Z.nnz if is_sparse else Z.size, is_sparse)
-        return cls(int(Z.shape[0]), int(Z.shape[1]), is_sparse, compiled, SPARSE_BLOCK)
+        is_turned = not is_sparse and not isinstance(Z, np.ndarray)
+        return cls(int(Z.shape[0]), int(Z.shape[1]), is_sparse, compiled, SPARSE_BLOCK, is_turned)
 
     def shards(self, n_problems: int) -> list[slice]:
         """As many as there is work for; their number must not depend on that of the threads."""
@@ -107,9 +109,15 @@ class Blocks(Protocol):
         """Add Σ_n w_n z_nj and Σ_n w_n z_nj² for every column j and problem to ``running``, by shards."""
 
 
-def blocks_of(Z: Matrix, layout: Layout, first: int, pool: Pool) -> Blocks:
-    """Some rows of the matrix that ``layout`` describes, of which the first is its row ``first``."""
-    return SparseBlocks(Z, layout, first, pool) if layout.is_sparse else DenseBlocks(Z, layout, first, pool)
+def blocks_of(Z: Matrix, layout: Layout, first: int, pool: Pool, dtype: Any) -> Blocks:
+    """Some rows of the matrix that ``layout`` describes, of which the first is its row ``first``, in a precision.
+
+    A dense matrix in single precision is made double block by block, all others as a whole.
+    """
+    if layout.is_sparse:
+        return SparseBlocks(Z.astype(dtype, copy=False), layout, first, pool)
+    kept = Z if is_single(Z) else Z.astype(dtype, copy=False)
+    return DenseBlocks(kept, layout, first, pool, np.dtype(dtype))
 
 
 def column_slices(Z: Matrix, layout: Layout) -> list[slice]:
@@ -127,35 +135,40 @@ def column_slices(Z: Matrix, layout: Layout) -> list[slice]:
 class DenseBlocks:
     """Blocks of rows short enough that their margins stay in the cache; threads share the shards."""
 
-    def __init__(self, Z: Floats, layout: Layout, first: int, pool: Pool) -> None:
-        self.Z, self.layout, self.first, self.pool = np.ascontiguousarray(Z), layout, first, pool
-        self.scratch: list[Floats] = [np.empty(0, dtype=self.Z.dtype) for _ in range(SHARDS)]
+    def __init__(self, Z: Floats, layout: Layout, first: int, pool: Pool, dtype: np.dtype[Any]) -> None:
+        self.Z: Any = np.ascontiguousarray(Z)
+        self.layout, self.first, self.pool = layout, first, pool
+        self.dtype = dtype
+        self.scratch: list[Floats] = [np.empty(0, dtype=dtype) for _ in range(SHARDS)]
 
     def margins(self, coef: Floats, offset: Floats, use: Use) -> None:
         n_problems = coef.shape[1]
 
         def work(shard: int, rows: slice, begins: bool) -> None:
-            use(rows, self._margins(shard, rows, coef, offset))
+            use(rows, self._margins(shard, self._parts(rows), coef, offset))
 
         self._walk(n_problems, n_problems, work)
 
     def products(self, coef: Floats, offset: Floats, turn: Turn, running: Running) -> None:
         def work(shard: int, rows: slice, begins: bool) -> None:
-            product = running.products[shard]
-            f = self._margins(shard, rows, coef, offset)
+            product, parts = running.products[shard], self._parts(rows)
+            f = self._margins(shard, parts, coef, offset)
             running.sums[shard] = added(running.sums[shard], turn(rows, f))
             if begins:
-                np.matmul(self.Z[rows].T, f, out=product[:-1])
+                for columns, Z in parts:
+                    np.matmul(Z.T, f, out=product[columns])
                 f.sum(axis=0, out=product[-1])
             else:
-                product[:-1] += self.Z[rows].T @ f
+                for columns, Z in parts:
+                    product[columns] += Z.T @ f
                 product[-1] += f.sum(axis=0)
 
         self._walk(coef.shape[1], coef.shape[1], work)
 
     def moments(self, weights: Floats, running: list[Sums]) -> None:
         def work(shard: int, rows: slice, begins: bool) -> None:
-            Z = self.Z[rows].T
+            ((_, block),) = self._parts(rows)
+            Z = block.T
             running[shard] = added(running[shard], (Z @ weights[rows], (Z * Z) @ weights[rows]))
 
         self._walk(weights.shape[1], self.Z.shape[1], work)
@@ -175,12 +188,19 @@ class DenseBlocks:
 
         self.pool.each(walk, len(ours))
 
-    def _margins(self, shard: int, rows: slice, coef: Floats, offset: Floats) -> Floats:
-        shape = (rows.stop - rows.start, coef.shape[1])
+    def _parts(self, rows: slice) -> list[tuple[slice, Floats]]:
+        """Rows in this precision, as matrices of neighbouring columns: here one of all."""
+        return [(slice(0, self.layout.n_columns), self.Z[rows].astype(self.dtype, copy=False))]
+
+    def _margins(self, shard: int, parts: list[tuple[slice, Floats]], coef: Floats, offset: Floats) -> Floats:
+        (columns, Z), *others = parts
+        shape = (len(Z), coef.shape[1])
         if self.scratch[shard].size < shape[0] * shape[1]:
-            self.scratch[shard] = np.empty(shape[0] * shape[1], dtype=self.Z.dtype)
+            self.scratch[shard] = np.empty(shape[0] * shape[1], dtype=self.dtype)
         f = self.scratch[shard][: shape[0] * shape[1]].reshape(shape)
-        np.matmul(self.Z[rows], coef, out=f)
+        np.matmul(Z, coef[columns], out=f)
+        for columns, Z in others:
+            f += Z @ coef[columns]
         f += offset
         return f
 

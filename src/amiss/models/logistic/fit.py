@@ -16,21 +16,28 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from amiss.arrays import Floats, Mask, Matrix
+from amiss.arrays import Floats, Mask, Matrix, is_single, row_blocks
 from amiss.encoding.joint import joint
-from amiss.models.conditional import Fit, FoldModels, LinearModel
+from amiss.encoding.leading_axes import column_means, is_wide
+from amiss.models.conditional import Fit, LinearModel
+from amiss.models.fold_models import LinearFolds
 from amiss.models.folds import Folds
 from amiss.models.logistic.axes import principal_axes
 from amiss.models.logistic.local import LocalRows
 from amiss.models.logistic.loss import signs_of
 from amiss.models.logistic.newton import Effort, Solution, solve
 from amiss.models.logistic.objective import Start, Terms
+from amiss.models.logistic.partition import Signs
 from amiss.models.logistic.path import WHOLE, choose_strengths, outside_folds
 from amiss.models.logistic.preconditioner import worth_sampling
 from amiss.models.logistic.seam import MIXED, SINGLE, Rows
+from amiss.models.logistic.turned import TurnedRows
 from amiss.progress import Progress, ignored
 
+ENOUGH_ROWS, ROWS_PER_COLUMN = 16_384, 16  # of a wide table, to choose strengths that are a factor of ten apart
+OFTEN = 100  # rows among them in which an output is 1, and in which it is 0
 FINAL = Effort(tolerance=1e-8, newton_steps=100, residual=0.1, tightening=True)
+FINAL_WIDE = replace(FINAL, tolerance=1e-6)  # the inputs have seven digits
 
 
 @dataclass(frozen=True)
@@ -96,8 +103,9 @@ def fit_logistic(
     strengths that were chosen, but for the outputs in ``alone``, for which they are chosen anew.
     """
     design = _Design.of(inputs, outputs, parent_penalty)
-    rows = LocalRows(design.Z, signs_of(outputs, observed), folds, n_jobs)
-    fits = fit_rows(rows, visible, strengths, progress)
+    signs = signs_of(outputs, observed)
+    rows = LocalRows(design.Z, signs, folds, n_jobs)
+    fits = fit_rows(rows, visible, strengths, progress, _first_rows(design.Z, signs, folds, n_jobs))
 
     def fit_of(found: OutputFits) -> Fit:
         coef = design.on_columns(found.final.coef)
@@ -106,7 +114,7 @@ def fit_logistic(
         fold_models, held_out = None, None
         if folds is not None and found.shift is not None:
             moved = design.on_columns(found.shift[:-1].astype(np.float64)).astype(np.float32)
-            fold_models = FoldModels(moved, design.at_zero(found.shift[-1].astype(np.float64), moved), folds)
+            fold_models = LinearFolds(moved, design.at_zero(found.shift[-1].astype(np.float64), moved), folds)
             held_out = in_sample + fold_models.shifts(inputs, outputs, n_jobs)
         return Fit(model, in_sample, held_out, found.strength, found.final.converged, fold_models)
 
@@ -117,7 +125,9 @@ def fit_logistic(
     strength = fits.strength.copy()
     if rows.n_folds and alone.any():
         strength[alone] = choose_strengths(rows, nobody, strengths, outputs=np.flatnonzero(alone)).strength[alone]
-    return replace(whole, alone=fit_of(fit_at(rows, nobody, strength, _start(rows, nobody, strength))))
+    # Of wide inputs most of the way was gone by the models that see the outputs too.
+    begin = Start(fits.final.coef, fits.final.intercept) if rows.layout.is_turned else None
+    return replace(whole, alone=fit_of(fit_at(rows, nobody, strength, _start(rows, nobody, strength, begin))))
 
 
 def cross_validated_loss(
@@ -147,27 +157,53 @@ class OutputFits:
     shift: Floats | None
 
 
-def fit_rows(rows: Rows, visible: Mask, strengths: Sequence[float], progress: Progress = ignored) -> OutputFits:
-    """Choose the strengths and fit all outputs, wherever the rows are."""
+def fit_rows(
+    rows: Rows,
+    visible: Mask,
+    strengths: Sequence[float],
+    progress: Progress = ignored,
+    some: Rows | None = None,
+) -> OutputFits:
+    """Choose the strengths and fit all outputs, wherever the rows are; ``some`` rows are enough to choose by."""
     if not rows.n_folds:
         return fit_at(rows, visible, np.full(rows.n_outputs, float(strengths[0])))
-    choice = choose_strengths(rows, visible, strengths, progress)
-    return fit_at(rows, visible, choice.strength, Start(choice.coef, choice.intercept), choice.shift)
+    choice = choose_strengths(some or rows, visible, strengths, progress)
+    start, shift = Start(choice.coef, choice.intercept), choice.shift
+    if some is not None:
+        start = _start(rows, visible, choice.strength, start)
+        shift = shift * (some.layout.n_rows / rows.layout.n_rows)  # a row matters less among more
+    return fit_at(rows, visible, choice.strength, start, shift)
+
+
+def _first_rows(Z: Matrix, signs: Signs, folds: Folds | None, n_jobs: int | None) -> LocalRows | None:
+    """The first of many wide rows, if they show every output often enough; None if all rows are to be used.
+
+    They come in the order of their fingerprints, so the first are as good as any. The strength is the precision of
+    what is expected of coefficients, and does not grow with the number of rows.
+    """
+    enough = max(ENOUGH_ROWS, ROWS_PER_COLUMN * Z.shape[1])
+    if not isinstance(Z, TurnedRows) or folds is None or len(Z) < 2 * enough:
+        return None
+    some = slice(0, enough)
+    rarest = min((signs[some] > 0).sum(axis=0).min(), (signs[some] < 0).sum(axis=0).min())
+    return LocalRows(Z.first(enough), signs[some], folds[some], n_jobs) if rarest >= OFTEN else None
 
 
 def fit_at(
     rows: Rows, visible: Mask, strength: Floats, start: Start | None = None, shift: Floats | None = None
 ) -> OutputFits:
     """Fit all outputs, each at its strength; ``start`` and ``shift`` are where to start."""
-    final = solve(rows.problems(None, MIXED), Terms(visible, strength), start=start, effort=FINAL)
+    effort = FINAL_WIDE if rows.layout.is_turned else FINAL
+    final = solve(rows.problems(None, MIXED), Terms(visible, strength), start=start, effort=effort)
     if rows.n_folds:
         shift = outside_folds(rows, visible, strength, final, shift)
     return OutputFits(final, strength, shift)
 
 
-def _start(rows: Rows, visible: Mask, strength: Floats) -> Start:
+def _start(rows: Rows, visible: Mask, strength: Floats, start: Start | None = None) -> Start:
     """Where a fit may start: most of the way can be gone in single precision."""
-    near = solve(rows.problems(None, SINGLE), Terms(visible, strength.astype(SINGLE.values)), effort=WHOLE)
+    terms = Terms(visible, strength.astype(SINGLE.values))
+    near = solve(rows.problems(None, SINGLE), terms, start=start, effort=WHOLE)
     return Start(near.coef, near.intercept)
 
 
@@ -175,7 +211,8 @@ def _start(rows: Rows, visible: Mask, strength: Floats) -> Start:
 class _Design:
     """The matrix Z that the solver works on, and the way back from its columns to those of the table.
 
-    The inputs are centred, turned along their principal axes where that helps, and stretched.
+    The inputs are centred, turned along their principal axes where that helps, and stretched. Wide inputs in
+    single precision are turned on the way (:mod:`amiss.models.logistic.turned`).
     """
 
     Z: Matrix
@@ -186,12 +223,21 @@ class _Design:
 
     @classmethod
     def of(cls, inputs: Matrix, outputs: Floats, parent_penalty: float) -> _Design:
-        centre, inputs = _centred(inputs)
+        stretch = np.sqrt(parent_penalty)  # a longer column needs a smaller coefficient
         # With few columns nothing is gained by turning them.
         few = worth_sampling(len(outputs), inputs.shape[1] + outputs.shape[1])
-        axes = None if few else principal_axes(inputs)
-        stretch = np.sqrt(parent_penalty)  # a longer column needs a smaller coefficient
-        Z = joint((inputs if axes is None else inputs @ axes) * stretch, outputs)
+        axes: Floats | None = None
+        turned = TurnedRows.of(inputs, outputs, stretch) if is_wide(inputs) and not few else None
+        Z: Matrix = turned
+        if turned is not None:
+            centre, axes = turned.centre, turned.axes
+        elif is_single(inputs) and (few or is_wide(inputs)):
+            centre = column_means(inputs)
+            Z = _joint_blocks(inputs, centre, stretch, outputs)
+        else:
+            centre, inputs = _centred(inputs.astype(np.float64, copy=False))
+            axes = None if few else principal_axes(inputs)
+            Z = joint((inputs if axes is None else inputs @ axes) * stretch, outputs)
         return cls(Z, centre, axes, stretch, outputs.shape[1])
 
     def on_columns(self, coef: Floats) -> Floats:
@@ -204,6 +250,15 @@ class _Design:
         """The intercept that goes with ``coef``, rounded as they are, where the columns are not centred."""
         inputs = coef[: len(self.centre)].astype(np.float64)
         return np.asarray(intercept - np.tensordot(self.centre, inputs, 1))
+
+
+def _joint_blocks(inputs: Matrix, centre: Floats, stretch: float, outputs: Floats) -> Matrix:
+    """Z in the precision of dense inputs, without another matrix of their size on the way."""
+    Z = np.empty((len(outputs), inputs.shape[1] + outputs.shape[1]), dtype=inputs.dtype)
+    for rows in row_blocks(len(Z)):
+        Z[rows, : inputs.shape[1]] = (inputs[rows] - centre) * stretch
+    Z[:, inputs.shape[1] :] = outputs
+    return Z
 
 
 def _centred(inputs: Matrix) -> tuple[Floats, Matrix]:

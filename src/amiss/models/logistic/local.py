@@ -28,7 +28,7 @@ class LocalRows:
 
     def __init__(self, Z: Matrix, signs: Signs, folds: Folds | None = None, n_jobs: int | None = None) -> None:
         self.layout, self.pool = Layout.of(Z), Pool(n_jobs)
-        self.centre: Floats = np.asarray(Z.mean(axis=0)).ravel()
+        self.centre: Floats = np.asarray(Z.mean(axis=0, dtype=np.float64)).ravel()
         self.column_slices = column_slices(Z, self.layout)
         self.n_outputs = signs.shape[1]
         self.n_folds = 0 if folds is None else int(folds.max()) + 1

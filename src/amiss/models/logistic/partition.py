@@ -19,6 +19,7 @@ from amiss.models.logistic.blocks import Blocks, Layout, Running, blocks_of
 from amiss.models.logistic.loss import row_losses
 from amiss.models.logistic.pool import Indices, Pool, Sums
 from amiss.models.logistic.seam import Precision
+from amiss.models.logistic.turned import TurnedBlocks
 
 Signs = npt.NDArray[np.int8]
 
@@ -44,8 +45,9 @@ class Partition:
         """The rows in that precision."""
         key = np.dtype(dtype)
         if key not in self._blocks:
-            Z = self.Z.astype(dtype, copy=False)
-            self._blocks[key] = blocks_of(Z, self.place.layout, self.place.first, self.pool)
+            where = self.place.layout, self.place.first, self.pool, key
+            turned = self.place.layout.is_turned
+            self._blocks[key] = TurnedBlocks(self.Z, *where) if turned else blocks_of(self.Z, *where)
         return self._blocks[key]
 
     def problems(self, outputs: Indices | None, precision: Precision) -> PartitionProblems:

@@ -1,0 +1,40 @@
+"""Columns that are no inputs but come with the rows: the user's own predictions, and groups of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from amiss.data.dataset import Dataset
+from amiss.data.row_roles import matched_names
+from amiss.errors import DataError, quoted
+from amiss.readers.select import matching_columns
+from amiss.wording import count
+
+AUTO = "auto"  # near copies are found later; unless a column has this name
+
+
+def set_aside(data: Dataset, probabilities: str | Sequence[str], group: str | None) -> Dataset:
+    """``data`` without these columns among its inputs.
+
+    A pattern may match outputs too; only columns that are no outputs hold predictions.
+    """
+    where, X = data.Y.files.removesuffix(": "), data.X
+    items = [probabilities] if isinstance(probabilities, str) else list(probabilities)
+    given, groups = None, None
+    if group is not None and (group != AUTO or group in X.names):
+        if group not in X.names:
+            what = "is an output" if group in data.Y.names else "is not there"
+            raise DataError(
+                f"{where}: the group column {quoted(group)} {what}; name one that says which rows belong together"
+            )
+        groups = X.select_named([group])
+        X = X.select_named([name for name in X.names if name != group])
+    if items:
+        found = list(dict.fromkeys(name for item in items for name in matching_columns(item, X.names, where)))
+        if len(found) != len(data.Y.names):
+            have, need = count(len(found), "column"), count(len(data.Y.names), "output")
+            raise DataError(f"{where}: {have} of probabilities for {need}; give one column per output")
+        given = X.select_named(matched_names(found, data.Y.names))
+        X = X.select_named([name for name in X.names if name not in set(found)])
+    return replace(data, X=X, probabilities=given, groups=groups)

@@ -1,0 +1,57 @@
+"""Near copies within a table: rows with the same outputs and nearly the same inputs.
+
+Several pictures of one patient, or augmented pictures, vouch for each other: an error that was made in one is in
+all of them, and models that did not see one row have seen the others. Rows are near copies if they are far nearer
+to each other than rows of this table usually are to their twentieth neighbour. Along few columns chance brings
+rows near, so there they have to be nearer. Rows with the very same inputs are no near copies: in tables of
+categories these are common.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from amiss.arrays import Floats, Matrix, Rows, row_blocks
+from amiss.scoring.neighbors import Neighbors
+
+NEAR = 0.15  # times the usual distance
+USUAL = 20  # the neighbour whose distance is the usual one
+LOOKED_AT = 10  # neighbours of each row
+BY_CHANCE = 0.005  # rows that chance may bring so near to a row
+
+
+def near_groups(points: Matrix, Y: Floats, neighbors: Neighbors) -> Rows | None:
+    """Which rows are near copies of each other, as the number of a group for each row; None if there are none.
+
+    ``points`` are where the inputs of the rows lie, ``neighbors`` the nearest other rows of each, nearest first.
+    """
+    n_rows, k = neighbors.shape
+    if k < 2:
+        return None
+    usual = float(np.median(_apart(points, neighbors[:, min(USUAL, k) - 1])))
+    # Within a share s of the usual distance lie s^d times as many rows, where these spread along d columns.
+    nearest = usual * min(NEAR, (BY_CHANCE / USUAL) ** (1 / points.shape[1]))
+    here, there = [], []
+    for place in range(min(LOOKED_AT, k)):
+        other = neighbors[:, place]
+        apart = _apart(points, other)
+        alike = ((Y[other] == Y) | (np.isnan(Y) & np.isnan(Y[other]))).all(axis=1)
+        near = np.flatnonzero((apart > 0) & (apart <= nearest) & alike)
+        here.append(near)
+        there.append(other[near])
+    rows, others = np.concatenate(here), np.concatenate(there)
+    if not len(rows):
+        return None
+    edges = sparse.csr_array((np.ones(len(rows)), (rows, others)), shape=(n_rows, n_rows))
+    return np.asarray(sparse.csgraph.connected_components(edges, directed=False)[1], dtype=np.intp)
+
+
+def _apart(points: Matrix, others: Rows) -> Floats:
+    """How far each row is from another one."""
+    result = np.empty(len(others))
+    for rows in row_blocks(len(others)):
+        gap = points[rows] - points[others[rows]]
+        squares = gap.multiply(gap).sum(axis=1) if sparse.issparse(gap) else np.einsum("ij,ij->i", gap, gap)
+        result[rows] = np.sqrt(np.ravel(squares))
+    return result
