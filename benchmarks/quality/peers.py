@@ -16,11 +16,12 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from amiss.arrays import Floats, Mask
 
+LEAST_IN_LEAF = 20  # scikit-learn's default
 PEERS = ("logistic", "logistic C=0.1", "boosting", "extra trees")
 
 
-def held_out(X: Any, Y: Floats, peer: str) -> Floats:
-    """P(y = 1 | x) of each output, by models that did not see the row."""
+def held_out(X: Any, Y: Floats, peer: str, model: Any = None) -> Floats:
+    """P(y = 1 | x) of each output, by models that did not see the row: the peer's, or another ``model``."""
     scaler = MaxAbsScaler() if sparse.issparse(X) else StandardScaler()
     models: dict[str, Any] = {
         "logistic": make_pipeline(scaler, LogisticRegression(max_iter=2000)),
@@ -28,7 +29,11 @@ def held_out(X: Any, Y: Floats, peer: str) -> Floats:
         "boosting": HistGradientBoostingClassifier(random_state=0),
         "extra trees": ExtraTreesClassifier(300, n_jobs=2, random_state=0),
     }
-    inputs = X.toarray() if peer == "boosting" and sparse.issparse(X) else X
+    inputs = X
+    if peer == "boosting" and sparse.issparse(X):  # a column that fewer rows fill than a leaf needs is never split
+        filled = np.bincount(sparse.csr_array(X).indices, minlength=X.shape[1]) >= LEAST_IN_LEAF
+        inputs = X[:, np.flatnonzero(filled)].toarray()
+    chosen = models[peer] if model is None else model
     chance = np.empty(Y.shape)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -38,7 +43,8 @@ def held_out(X: Any, Y: Floats, peer: str) -> Floats:
                 chance[:, i] = y.mean()
                 continue
             folds = StratifiedKFold(min(5, rarer), shuffle=True, random_state=0)
-            chance[:, i] = cross_val_predict(models[peer], inputs, y, cv=folds, method="predict_proba")[:, 1]
+            found = cross_val_predict(chosen, inputs, y, cv=folds, method="predict_proba")
+            chance[:, i] = found[:, 1]
     return chance
 
 

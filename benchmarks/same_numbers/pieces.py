@@ -297,7 +297,7 @@ def missing_outputs(subject: Subject) -> Numbers:
 def another_classifier(subject: Subject) -> Numbers:
     from sklearn.naive_bayes import GaussianNB
 
-    return of_fit(detector(base_estimator=GaussianNB(), cv=3).fit(*subject.rows))
+    return of_fit(detector(model=GaussianNB(), cv=3).fit(*subject.rows))
 
 
 # Each side's numbers, in a folder.
