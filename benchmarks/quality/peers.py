@@ -30,6 +30,8 @@ def held_out(X: Any, Y: Floats, peer: str, model: Any = None) -> Floats:
         "extra trees": ExtraTreesClassifier(300, n_jobs=2, random_state=0),
     }
     inputs = X
+    if sparse.issparse(X):  # scikit-learn's trees know only short indices
+        inputs = sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     if peer == "boosting" and sparse.issparse(X):  # a column that fewer rows fill than a leaf needs is never split
         filled = np.bincount(sparse.csr_array(X).indices, minlength=X.shape[1]) >= LEAST_IN_LEAF
         inputs = X[:, np.flatnonzero(filled)].toarray()

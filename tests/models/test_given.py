@@ -25,7 +25,7 @@ def table(n_rows=240, seed=0, n_wrong=N_WRONG):
     """Six inputs, three outputs, the outputs with errors in the first rows, and predictions out of fold."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 6))
-    Y = (X @ rng.normal(size=(6, 3)) + 0.4 * rng.normal(size=(n_rows, 3)) > 0).astype(float)
+    Y = (X @ rng.normal(size=(6, 3)) + 0.1 * rng.normal(size=(n_rows, 3)) > 0).astype(float)
     for row in range(n_wrong):
         Y[row, row % 3] = 1 - Y[row, row % 3]
     P = np.column_stack(

@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -78,6 +79,7 @@ def _become(arguments: list[str], folder: str, environment: dict[str, str], file
         code = exit.code if isinstance(exit.code, int) else int(exit.code is not None)
     finally:
         # os._exit skips this, and joblib's workers would complain into the file of the next command.
+        threading._shutdown()
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()

@@ -37,7 +37,7 @@ def pack_scored_fit(models: FittedModels, scorer: Scorer, training: ScoredRows) 
     order = models.training_rows.order
     arrays: Arrays = {"rows.log_odds": training.log_odds[order]}
     if scorer.local is not None:
-        arrays["rows.neighbors"] = scorer.local.neighborhood.neighbors.astype(np.int32)
+        arrays["rows.neighbors"] = scorer.local.neighborhood.neighbors
     if training.views is not None:
         arrays |= {f"rows.views.{name}": getattr(training.views, name)[order] for name in VIEWS}
     return Packed({}, arrays) | pack_hypotheses(scorer.hypotheses)
@@ -108,7 +108,7 @@ def _unpack_neighborhood(
     if ((near < 0) | (near >= n_rows)).any():
         raise InvalidField("neighbors")
     how = k, settings.neighbor_space, settings.neighbor_search
-    return find_neighborhood(models, *how, n_jobs, verbose=False, known=near.astype(np.intp))
+    return find_neighborhood(models, *how, n_jobs, verbose=False, known=near)
 
 
 def pack_scorer(scorer: Scorer, quality: OutputQuality) -> Packed:

@@ -70,7 +70,7 @@ class ApproximateRows(NearestRows):
         own = queries is None
         asked: Matrix = self.rows if queries is None else self._centred(queries)
         k = min(k, len(self.rows) - 1 if own else len(self.rows))
-        result = np.empty((len(asked), k), dtype=np.intp)
+        result = np.empty((len(asked), k), dtype=np.int32)
         for start in range(0, len(asked), BLOCK):
             part = slice(start, min(start + BLOCK, len(asked)))
             found = self._index.search(np.ascontiguousarray(asked[part], dtype=np.float32), k + own)[1]

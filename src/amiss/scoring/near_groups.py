@@ -47,7 +47,7 @@ def near_groups(points: Matrix, Y: Floats, neighbors: Neighbors) -> Rows | None:
     return np.asarray(sparse.csgraph.connected_components(edges, directed=False)[1], dtype=np.intp)
 
 
-def _apart(points: Matrix, others: Rows) -> Floats:
+def _apart(points: Matrix, others: Neighbors) -> Floats:
     """How far each row is from another one."""
     result = np.empty(len(others))
     for rows in row_blocks(len(others)):

@@ -13,14 +13,15 @@ how a file is sorted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from amiss.arrays import Floats, Matrix
+from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.models.logistic.axes import MOST_AXES
 from amiss.progress import Progress, ignored
 from amiss.threads import one_blas_thread, thread_count, workers
@@ -31,6 +32,7 @@ LOST = 1e-6  # where a tie is wider than this share of the distance, digits were
 PRODUCT_LOSES = 1e-6  # of the squares: below it a squared distance by products has too few digits left
 WORTH_SIFTING = 6000  # rows; also, the k nearest must be few of them
 QUERIES, CHUNK = 256, 2048  # rows of a block of queries, and of those it is compared with at a time
+TOGETHER = 32  # queries whose candidates are compared at once
 SAMPLE = 10  # one row in ten is in the sample that bounds the distance of the k-th neighbour
 WORTH_A_SHADOW = 2000  # rows
 AXES = 48  # along which a single query is compared with all rows
@@ -39,7 +41,8 @@ ROUNDING = float(np.finfo(np.float32).eps)
 MOST_CANDIDATES = 40  # times k, on average over a block of queries: with more, the sieve saves no time
 MANY = 4  # with more than this many times k candidates, computing all differences is too slow
 
-Neighbors = npt.NDArray[np.intp]
+Neighbors = npt.NDArray[np.int32]
+"""Of a large fit these are one of the largest arrays there are, so they have no digits to spare."""
 
 
 class NearestRows:
@@ -76,7 +79,7 @@ class NearestRows:
         asked: Matrix = self.rows if queries is None else self._centred(queries)
         k = min(k, n_rows - 1 if own else n_rows)
         n_queries = asked.shape[0]
-        result = np.empty((n_queries, k), dtype=np.intp)
+        result = np.empty((n_queries, k), dtype=np.int32)
         if k == 0:
             return result
         asked_squares = self.squares if own else _squares(asked)
@@ -125,30 +128,25 @@ class NearestRows:
             ours.each(work, range(0, len(neighbors), step))
         return result
 
-    def _compared(
-        self, queries: Matrix, squares: Floats, k: int, ties: Floats, places: Neighbors | None
-    ) -> Neighbors:
+    def _compared(self, queries: Matrix, squares: Floats, k: int, ties: Floats, places: Rows | None) -> Neighbors:
         """The k nearest, all rows being compared in double precision; ``places`` are the queries' own rows."""
         distances = self._squared_distances(queries, squares)
         if places is not None:
             distances[np.arange(len(distances)), places] = np.inf
         return self._smallest(queries, distances, k, ties)
 
-    def _sifted(
-        self, queries: Floats, squares: Floats, k: int, ties: Floats, places: Neighbors | None
-    ) -> Neighbors:
+    def _sifted(self, queries: Floats, squares: Floats, k: int, ties: Floats, places: Rows | None) -> Neighbors:
         """The k nearest, out of what single precision does not rule out."""
-        result = np.empty((len(queries), k), dtype=np.intp)
-        left = []
-        for query, some in enumerate(self._sieve.candidates(queries, squares, k, places)):
-            if some is None:
-                left.append(query)
-            else:
-                exact = _direct(self.rows[some], queries[[query]])
-                result[query] = _ordered(some, exact, k, float(ties[query]))
+        result = np.empty((len(queries), k), dtype=np.int32)
+        found = self._sieve.candidates(queries, squares, k, places)
+        for some in _runs(found.told, TOGETHER):
+            mine = found.of(some)
+            exact = _squares(self.rows[mine.rows] - queries[some][mine.query_of])
+            result[some] = _ordered(mine, exact, k, ties[some])
+        left = np.flatnonzero(~found.told)
         step = max(1, BLOCK_BYTES // (8 * len(self.rows)))
         for start in range(0, len(left), step):
-            some = np.array(left[start : start + step])
+            some = left[start : start + step]
             own = None if places is None else places[some]
             result[some] = self._compared(queries[some], squares[some], k, ties[some], own)
         return result
@@ -169,7 +167,8 @@ class NearestRows:
         some = np.flatnonzero(flat <= bound * (1 + 1e-6) + error)
         if not k <= len(some) <= MOST_RULED_IN * len(flat) or not np.isfinite(flat).all():
             return self._compared(query, squares, k, ties, None)[0]
-        return _ordered(some, _direct(self.rows[some], query), k, float(ties[0]))
+        found = Candidates(some, np.array([0, len(some)]), np.array([True]))
+        return _ordered(found, _direct(self.rows[some], query), k, ties)[0]
 
     @cached_property
     def _shadow(self) -> _Shadow | None:
@@ -204,17 +203,56 @@ class NearestRows:
             near[mine] = _direct(self.rows[candidates[mine]], queries[[row]])
             width[row] = max(TIE * np.partition(near[mine], k - 1)[k - 1], np.finfo(float).tiny)
         order = np.lexsort((candidates, np.rint(near / width[row_of]), row_of))
-        return np.asarray(candidates[order][first[:-1, None] + np.arange(k)])
+        return candidates[order][first[:-1, None] + np.arange(k)].astype(np.int32)
 
 
-def _ordered(candidates: Neighbors, exact: Floats, k: int, tie: float) -> Neighbors:
-    """The k nearest of the candidates, ties to the lower index."""
-    furthest = np.partition(exact, k - 1)[k - 1]
-    width = max(tie * 1.2345678, np.finfo(float).tiny)
-    if tie > LOST * furthest:
-        width = max(TIE * furthest, np.finfo(float).tiny)
-    few = np.flatnonzero(exact <= furthest + 2 * width)
-    return np.asarray(candidates[few[np.lexsort((candidates[few], np.rint(exact[few] / width)))[:k]]])
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The ``rows`` that may be among the k nearest of each query: ``first[i]`` is where those of query i begin.
+
+    ``told`` is False for a query whose nearest rows may be others; it has no candidates.
+    """
+
+    rows: Rows
+    first: Rows
+    told: Mask
+
+    @property
+    def query_of(self) -> Rows:
+        """The query of each candidate."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    def of(self, some: Rows) -> Candidates:
+        """The candidates of neighbouring queries."""
+        first = self.first[some[0] : some[-1] + 2]
+        return Candidates(self.rows[first[0] : first[-1]], first - first[0], self.told[some])
+
+
+def _runs(told: Mask, most: int) -> Iterator[Rows]:
+    """Runs of neighbouring queries of which the candidates are told, each of at most that many."""
+    places = np.flatnonzero(told)
+    for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
+        for start in range(0, len(run), most):
+            yield run[start : start + most]
+
+
+def _kth(values: Floats, first: Rows, k: int) -> Floats:
+    """The k-th smallest of the values of each query, infinite where there are fewer."""
+    counts = np.diff(first)
+    table = np.full((len(counts), max(k, int(counts.max(initial=0)))), np.inf, dtype=values.dtype)
+    table[np.arange(table.shape[1]) < counts[:, None]] = values
+    return np.asarray(np.partition(table, k - 1, axis=1)[:, k - 1])
+
+
+def _ordered(found: Candidates, exact: Floats, k: int, ties: Floats) -> Neighbors:
+    """The k nearest of the candidates of each query, ties to the lower index."""
+    furthest, query_of, tiny = _kth(exact, found.first, k), found.query_of, np.finfo(float).tiny
+    width = np.maximum(np.where(ties > LOST * furthest, TIE * furthest, ties * 1.2345678), tiny)
+    few = np.flatnonzero(exact <= (furthest + 2 * width)[query_of])
+    query_of, rows = query_of[few], found.rows[few]
+    order = np.lexsort((rows, np.rint(exact[few] / width[query_of]), query_of))
+    first = np.searchsorted(query_of, np.arange(len(furthest)))
+    return rows[order][first[:, None] + np.arange(k)].astype(np.int32)
 
 
 class _Shadow:
@@ -253,10 +291,8 @@ class _Sieve:
         # A product of n terms is off by at most n roundings, and so are the lengths; a few more for the rest.
         self.rounding = ROUNDING * (single.shape[1] + 8)
 
-    def candidates(
-        self, queries: Floats, squares: Floats, k: int, places: Neighbors | None
-    ) -> list[Neighbors | None]:
-        """For each query the rows that may be among its k nearest; None if it could not tell, or not rule out."""
+    def candidates(self, queries: Floats, squares: Floats, k: int, places: Rows | None) -> Candidates:
+        """For each query the rows that may be among its k nearest, if it can tell and rule out enough."""
         turned: Floats = np.vstack([queries.T * (-2.0 / self.unit), np.ones(len(queries))])
         turned = turned.astype(np.float32)
         # The bound usually holds at least k rows. If an unlucky sample makes it too tight, the query is compared
@@ -271,20 +307,16 @@ class _Sieve:
         error = 2 * self.rounding * reach**2 + np.finfo(np.float32).tiny
         found = self._within(turned, bound + 2 * error, MOST_CANDIDATES * k * len(queries))
         if found is None or not np.isfinite(bound).all():
-            return [None] * len(queries)
+            nothing = np.zeros(len(queries) + 1, dtype=np.intp)
+            return Candidates(nothing[:0], nothing, np.zeros(len(queries), dtype=bool))
         query_of, rows, near = found
         if places is not None:
             others = rows != places[query_of]
             query_of, rows, near = query_of[others], rows[others], near[others]
-        order = np.argsort(query_of, kind="stable")
-        rows, near = rows[order], near[order]
-        starts = np.searchsorted(query_of[order], np.arange(len(queries) + 1))
-        return [
-            _few(rows[a:b], near[a:b], k, bound[query], 2 * error[query])
-            for query, (a, b) in enumerate(pairwise(starts))
-        ]
+        order = np.argsort(query_of.astype(np.uint16), kind="stable")  # short numbers are sorted by their digits
+        return _few(query_of[order], rows[order], near[order], k, bound, 2 * error)
 
-    def _within(self, turned: Floats, bound: Floats, most: int) -> tuple[Neighbors, Neighbors, Floats] | None:
+    def _within(self, turned: Floats, bound: Floats, most: int) -> tuple[Rows, Rows, Floats] | None:
         """Query, row and distance of all that is within each query's bound, unless that is too many."""
         n_queries, total, found = len(bound), 0, []
         buffer, limit = np.empty((CHUNK, n_queries), dtype=np.float32), bound.astype(np.float32)
@@ -299,13 +331,18 @@ class _Sieve:
         return query_of, candidates, near
 
 
-def _few(candidates: Neighbors, near: Floats, k: int, bound: float, error: float) -> Neighbors | None:
-    """The candidates that may be among the k nearest; None if fewer than k are within the bound, or too many."""
-    if len(candidates) < k:
-        return None
-    furthest = np.partition(near, k - 1)[k - 1]
-    some = candidates[near <= furthest + error]
-    return some if furthest <= bound and len(some) <= MANY * k else None
+def _few(query_of: Rows, rows: Rows, near: Floats, k: int, bound: Floats, error: Floats) -> Candidates:
+    """What may be among the k nearest, of the queries that have k candidates within the bound and not too many.
+
+    ``query_of`` ascends.
+    """
+    every = np.arange(len(bound) + 1)
+    furthest = _kth(near, np.searchsorted(query_of, every), k)
+    some = near <= (furthest + error)[query_of]
+    counts = np.bincount(query_of[some], minlength=len(bound))
+    told = np.isfinite(furthest) & (furthest <= bound) & (counts <= MANY * k)
+    some &= told[query_of]
+    return Candidates(rows[some], np.searchsorted(query_of[some], every), told)
 
 
 def _unit(squares: Floats) -> float:
@@ -326,7 +363,7 @@ def _squares(rows: Matrix) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
-def without(found: Neighbors, own: Neighbors) -> Neighbors:
+def without(found: Neighbors, own: Rows) -> Neighbors:
     """Each query's own row taken out; or the last one found, if its own is not there (many copies of it)."""
     keep = found != own[:, None]
     keep[keep.all(axis=1), -1] = False

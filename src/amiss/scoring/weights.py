@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Floats, Mask, row_blocks
+from amiss.arrays import Floats, Mask, Rows, row_blocks
 from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.weightings import MeanError, Weighting
 
@@ -68,7 +68,7 @@ def _local_sums(
 ) -> tuple[Floats, Floats]:
     """Sum over each row's neighbours of what is averaged, and how many of them show the output."""
     n_asked, k = neighbors.shape
-    place: Neighbors = neighbors
+    place: Neighbors | Rows = neighbors
     used: Neighbors | slice = slice(None)
     if n_asked * k < len(errors):  # a few new rows need not look at all there are
         used, place = np.unique(neighbors, return_inverse=True)

@@ -32,7 +32,7 @@ class Flip:
     inputs_alone: bool = False
 
     def global_weights(self, errors: Floats, observed: Mask, weighting: Weighting) -> Floats:
-        nobody = np.empty((1, 0), dtype=np.intp)
+        nobody = np.empty((1, 0), dtype=np.int32)
         weights: Floats = smoothed_local_weights(errors, observed, nobody, mean_errors(errors, observed))[0]
         return weights
 

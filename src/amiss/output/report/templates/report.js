@@ -138,7 +138,9 @@
       (number > 0 && number <= data.n_rows / 2 && !about ? `; to flag these: --alerts ${number}` : "");
   }
   const toSlider = (score) => Math.round(1000 * (score - low) / (high - low));
-  at("cutoff").addEventListener("input", (event) => moveCutoff(low + (high - low) * event.target.value / 1000));
+  // At the end it is the highest score itself: rounding could leave the sum a little below.
+  const toScore = (place) => place >= 1000 ? high : low + (high - low) * place / 1000;
+  at("cutoff").addEventListener("input", (event) => moveCutoff(toScore(event.target.value)));
   function resetCutoff() {
     at("cutoff").value = toSlider(data.threshold);
     moveCutoff(data.threshold);
