@@ -7,9 +7,10 @@ import pytest
 from scipy.special import log_expit
 
 import amiss
+from amiss.models.averages import SHARES, average_fit
 from amiss.models.boosting.fit import BoostingLearner, seconds_of_fit
 from amiss.models.boosting.trees import BoostedTrees
-from amiss.models.choice import SHARES, AutoLearner, average_fit
+from amiss.models.choice import AutoLearner
 from amiss.models.conditional import AverageModel, LinearModel
 from amiss.models.folds import stratified_folds
 from amiss.models.logistic.fit import LogisticLearner

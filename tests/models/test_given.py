@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, log_expit, logit, softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
@@ -115,6 +115,22 @@ def test_errors_are_found_with_nothing_but_the_predictions():
 
 def test_errors_are_found_with_inputs_and_predictions(detector):
     assert precision_at(detector.decision_scores_, N_WRONG) >= 0.75
+
+
+def out_of_fold(X, y):
+    return cross_val_predict(LogisticRegression(C=10), X, y, cv=5, method="predict_proba")[:, 1]
+
+
+@pytest.mark.parametrize("kind", ["linear", "boosting"])
+def test_inputs_and_predictions_together_do_not_give_a_row_away(kind):
+    """A prediction without the row differs from what the inputs say by what the row would have added."""
+    rng = np.random.default_rng(3)
+    inputs, noise = rng.normal(size=(200, 40)), (rng.random((200, 2)) < 0.5).astype(float)
+    given = np.column_stack([out_of_fold(inputs, y) for y in noise.T])
+    found = amiss.MCODE(model=kind, cv=3, n_neighbors=20).fit(inputs, noise, probabilities=given)
+    by_inputs = found.fitted_.training_rows.views.held_out
+    assert -log_expit(np.where(noise == 1, by_inputs, -by_inputs)).mean() > 0.97 * np.log(2)
+    assert (found.fitted_.error_rates.mean > 0.45).all()
 
 
 def test_named_columns_may_come_in_any_order():
@@ -235,7 +251,8 @@ def test_rows_with_predictions_are_calibrated_explained_and_reported(detector, t
     explanation = detector.explain(int(np.argmax(detector.decision_scores_)))
     assert explanation.suspects[0].grounds.input_names[-3:] == tuple(f"log-odds of y{i}" for i in range(3))
     assert detector.explain(NEW_X, NEW_Y, row=3, probabilities=NEW_P).score > 0
-    detector.write_report(tmp_path / "r.html", X, Y, probabilities=P, n_details=3)
+    few = amiss.MCODE(n_neighbors=20).fit(X[:, :2], Y, probabilities=P)  # tell less than the predictions
+    few.write_report(tmp_path / "r.html", X[:, :2], Y, probabilities=P, n_details=3)
     assert "log-odds of y0" in (tmp_path / "r.html").read_text()
     with pytest.raises(DataError):
         detector.write_report(tmp_path / "r.html", X, Y, probabilities=1 - P)

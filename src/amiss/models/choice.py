@@ -19,16 +19,15 @@ from scipy.special import log_expit
 
 from amiss.arrays import Floats, Mask, Matrix
 from amiss.errors import quoted_list
+from amiss.models.averages import average_fit, best_shares, held_out
 from amiss.models.boosting.fit import BoostedOutput, Boosting, seconds_of_fit
 from amiss.models.boosting.trees import constant
 from amiss.models.conditional import Fit
-from amiss.models.fold_models import average_fit, held_out
 from amiss.models.folds import Folds
 from amiss.models.logistic.fit import LogisticLearner
 from amiss.progress import Progress
 from amiss.wording import count
 
-SHARES = (0.0, 0.5, 1.0)  # of the trees
 FEWEST = 20  # rows with the rarer value, or trees are not tried
 PROMISING = 1.02  # times the linear model's loss on the first fold
 TRIALS = 0.5  # of the budget
@@ -119,19 +118,16 @@ class _Search:
         self, view: int, linear: Fit, boosted: dict[Candidate, BoostedOutput]
     ) -> tuple[Fit, dict[int, float]]:
         """The fit of a view, and the share that trees have in the outputs where they have one."""
-        shares = {}
-        for (of_view, output), found in boosted.items():
-            if of_view == view:
-                ours = self.held_out[view][:, output]
-                losses = [self._loss((1 - share) * ours + share * found.held_out, output) for share in SHARES]
-                shares[output] = SHARES[int(np.argmin(losses))]
-        shares = {output: share for output, share in shares.items() if share > 0}
+        every, nothing = range(self.boosting.filled.shape[1]), self.boosting.nothing(constant(0.0))
+        found = [boosted.get((view, output), nothing) for output in every]
+        theirs = np.column_stack([each.held_out for each in found])
+        share = best_shares(self.held_out[view], theirs, self.boosting.filled, self.boosting.observed)
+        share[[(view, output) not in boosted for output in every]] = 0.0
+        shares = {int(output): float(share[output]) for output in np.flatnonzero(share)}
         if not shares:
             return linear, {}
-        n_outputs = self.boosting.filled.shape[1]
-        nothing = self.boosting.nothing(constant(0.0))
-        trees = self.boosting.fit_of([boosted[view, i] if i in shares else nothing for i in range(n_outputs)])
-        return average_fit(linear, trees, np.array([shares.get(i, 0.0) for i in range(n_outputs)])), shares
+        trees = self.boosting.fit_of([each if output in shares else nothing for output, each in enumerate(found)])
+        return average_fit(linear, trees, share), shares
 
     def _candidates(self) -> list[Candidate]:
         """Outputs with enough rows of either value, those with the highest loss first."""

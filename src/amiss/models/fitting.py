@@ -242,7 +242,8 @@ def fit_models(
         metric = metric_of(encoder, design)
         learner = replace(learner, views=(AsGiven(encoder, library), Scaled(metric)))
     ties = settings.parents.ties(Y)
-    learner = _given_learner(learner, encoder, ties, given) if given else learner
+    if given:
+        learner = _given_learner(learner, settings, encoder, ties, given)
     fits = _fit(settings, learner, outputs.names, design, Y, ties, groups, n_jobs, verbose)
     whole, alone, expectations = fits.by_all, fits.by_inputs, fits.expectations
     rows = TrainingRows(
@@ -277,13 +278,16 @@ def without_fold_models(models: FittedModels) -> FittedModels:
     return replace(models, rows=replace(models.training_rows, fold_models=None, inputs_fold_models=None))
 
 
-def _given_learner(learner: Learner, encoder: Encoder, ties: Ties, given: Sequence[int]) -> GivenLearner:
+def _given_learner(
+    learner: Learner, settings: ModelSettings, encoder: Encoder, ties: Ties, given: Sequence[int]
+) -> GivenLearner:
     """What calibrates given log-odds; of a class, if they are log-probabilities and one unit has one size."""
     columns = tuple(encoder.column_of(column) for column in given)
-    linear = not encoder.ranks.counts[list(columns)].any() and not encoder.counts[list(columns)].any()
-    exclusive = linear and encoder.names[given[0]].startswith(LOG_PROBABILITY)
+    straight = not encoder.ranks.counts[list(columns)].any() and not encoder.counts[list(columns)].any()
+    exclusive = straight and encoder.names[given[0]].startswith(LOG_PROBABILITY)
     unit = tuple(float(encoder.scale[column] / encoder.unit[column]) or 1.0 for column in columns)
-    return GivenLearner(learner, columns, ties.classes if exclusive else (), unit)
+    classes = ties.classes if exclusive else ()
+    return GivenLearner(learner, settings.linear, settings.is_estimator, columns, classes, unit)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,14 @@ themselves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from amiss.arrays import Floats, Matrix, Rows
-from amiss.models.conditional import Attribution, AverageModel, ConditionalModel, Fit, FoldModels, LinearModel
+from amiss.models.conditional import Attribution, AverageModel, ConditionalModel, FoldModels, LinearModel
 from amiss.models.folds import Folds
 from amiss.threads import in_blocks, one_blas_thread
 
@@ -133,29 +133,3 @@ class AverageFolds:
         found = [kind.of_row(model, copies, share) for kind, model in pairs]
         known = tuple(model for model in found if model is not None)
         return AverageModel(known, self.shares) if len(known) == len(found) else None
-
-
-def held_out(fit: Fit) -> Floats:
-    """The log-odds out of fold of a fit with folds."""
-    assert fit.out_of_fold is not None
-    return fit.out_of_fold
-
-
-def average_fit(first: Fit, second: Fit, share: Floats) -> Fit:
-    """The average of two fits with folds, in which the second has a ``share`` of each output."""
-
-    def average(ours: Floats, theirs: Floats) -> Floats:
-        return (1 - share) * ours + share * theirs
-
-    assert first.fold_models is not None and second.fold_models is not None
-    shares = np.stack([1 - share, share])
-    shown = [fit.in_sample if fit.shown is None else fit.shown for fit in (first, second)]
-    return replace(
-        first,
-        model=AverageModel((first.model, second.model), shares),
-        in_sample=average(first.in_sample, second.in_sample),
-        out_of_fold=average(held_out(first), held_out(second)),
-        fold_models=AverageFolds((first.fold_models, second.fold_models), shares),
-        shown=average(shown[0], shown[1]),
-        alone=None,
-    )

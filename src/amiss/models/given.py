@@ -2,8 +2,14 @@
 
 They are columns of the inputs. Each output's given log-odds z become a + b z by a logistic regression on that one
 column, because networks are overconfident and forests are not confident enough. The models that see other outputs
-are fitted as always, with the given log-odds among their inputs. Where there are further inputs, and models of all
-inputs predict an output clearly better than what was given, these take its place.
+see the given log-odds instead of the inputs.
+
+Where there are further inputs x, models of these are fitted too, and each output takes what predicts it best
+outside the folds: the given log-odds, those of the other models, or the mean of both
+(:mod:`amiss.models.averages`). No model sees x and z together, because z gives its row away. It was predicted
+without the row, so it lies a little below what all rows together say of x if y is 1, and a little above if y is 0.
+A model that sees both learns to add what is missing, and knows the outputs of rows it has never seen, right or
+wrong. (A classifier of the user's sees the columns as they came, the predictions among them.)
 
 Of a class (:mod:`amiss.models.ties`), whose given columns are log-probabilities that are one choice together, one
 slope is fitted for all: P(class i) is proportional to exp(a_i + b log p_i), which is temperature scaling.
@@ -21,15 +27,14 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 from amiss.arrays import Floats, Mask, Matrix, Rows
+from amiss.models.averages import average_fit, best_shares, held_out
 from amiss.models.conditional import Fit, LinearModel
-from amiss.models.fold_models import LinearFolds, average_fit, held_out
+from amiss.models.fold_models import LinearFolds
 from amiss.models.folds import Folds
 from amiss.models.learner import Learner
 from amiss.models.logistic.fit import fit_logistic
-from amiss.models.projection import log_rho
-from amiss.progress import Progress
+from amiss.progress import Progress, ignored
 
-CLEARLY = 0.95  # times the log-loss of the given predictions
 STRENGTH = 1.0  # of the two coefficients' penalty, which matters only where an output is nearly always the same
 
 
@@ -38,10 +43,14 @@ class GivenLearner:
     """Calibrates given log-odds, and leaves the models that see other outputs to another learner.
 
     ``columns`` are the encoded columns that hold the log-odds of each output. Those of a class among ``classes``
-    hold log-probabilities, of which one unit is ``unit`` in the encoded column.
+    hold log-probabilities, of which one unit is ``unit`` in the encoded column. ``linear`` fits models of the
+    given log-odds and other outputs. The models that ``learner`` fits see further inputs and given log-odds
+    ``together``, or only the former.
     """
 
     learner: Learner
+    linear: Learner
+    together: bool
     columns: tuple[int, ...]
     classes: tuple[tuple[int, ...], ...] = ()
     unit: tuple[float, ...] = ()
@@ -75,13 +84,41 @@ class GivenLearner:
         if not visible.any() and not further:  # then nothing else is known
             progress(filled.shape[1] * self.steps_per_output)
             return given
-        how: dict[str, Any] = {"names": names, "n_jobs": n_jobs, "progress": progress}
-        whole = self.learner.fit(*table, visible, folds, alone=alone if further else None, **how)
+        how: dict[str, Any] = {"names": names, "n_jobs": n_jobs}
+        if not further:
+            whole = self.learner.fit(*table, visible, folds, progress=progress, **how)
+        elif self.together or folds is None:
+            whole = self.learner.fit(*table, visible, folds, progress=progress, alone=alone, **how)
+        else:
+            inputs = without_columns(design, self.columns)
+            whole = self.learner.fit(inputs, *table[1:], visible, folds, progress=progress, alone=alone, **how)
+            by_given = self._of_given(*table, visible, folds, **how)
+            share = best_shares(held_out(whole), held_out(by_given), filled, observed)
+            whole = replace(average_fit(whole, by_given, share), alone=whole.alone)
         if alone is None:
             return whole
         if whole.alone is not None and folds is not None:
-            given = average_fit(given, whole.alone, better_alone(given, whole.alone, filled, observed))
+            share = best_shares(held_out(given), held_out(whole.alone), filled, observed)
+            given = average_fit(given, whole.alone, share)
         return replace(whole, alone=given)
+
+    def _of_given(
+        self, design: Matrix, filled: Floats, observed: Mask, visible: Mask, folds: Folds, **how: Any
+    ) -> Fit:
+        """Linear models of the given log-odds and the visible outputs."""
+        columns = list(self.columns)
+        fit = self.linear.fit(design[:, columns], filled, observed, visible, folds, progress=ignored, **how)
+        assert isinstance(fit.model, LinearModel) and isinstance(fit.fold_models, LinearFolds)
+        rows = np.array([*columns, *range(design.shape[1], design.shape[1] + filled.shape[1])])
+        coef = np.zeros((rows[-1] + 1, filled.shape[1]))
+        coef[rows] = fit.model.coef
+        moved = np.zeros((len(coef), *fit.fold_models.coef.shape[1:]), dtype=np.float32)
+        moved[rows] = fit.fold_models.coef
+        return replace(
+            fit,
+            model=LinearModel(coef, fit.model.intercept),
+            fold_models=replace(fit.fold_models, coef=moved),
+        )
 
     def _with_class(
         self, given: Fit, design: Matrix, filled: Floats, observed: Mask, group: tuple[int, ...]
@@ -110,12 +147,11 @@ class GivenLearner:
         )
 
 
-def better_alone(given: Fit, alone: Fit, outputs: Floats, observed: Mask) -> Floats:
-    """1 for the outputs that models of all inputs predict clearly better than the given predictions, else 0."""
-    ours, theirs = (
-        np.where(observed, -log_rho(held_out(fit), outputs), 0.0).sum(axis=0) for fit in (given, alone)
-    )
-    return np.asarray(theirs < CLEARLY * ours, dtype=np.float64)
+def without_columns(design: Matrix, columns: Sequence[int]) -> Matrix:
+    """The same rows with zeros in some columns: of them nothing is learned, and no place changes."""
+    kept = np.ones(design.shape[1], dtype=design.dtype)
+    kept[list(columns)] = 0
+    return (design @ sparse.diags_array(kept)).tocsr() if sparse.issparse(design) else design * kept
 
 
 def temperature(values: Floats, chosen: Rows) -> tuple[float, Floats]:

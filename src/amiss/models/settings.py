@@ -57,10 +57,14 @@ class ModelSettings:
     @property
     def learner(self) -> Learner:
         """What fits the models, of the kind that is asked for."""
-        linear = LogisticLearner(self.strengths, self.parent_penalty)
         if self.is_estimator:
-            return ClassifierLearner(self.model, linear)
-        return self.model.learner(linear, self.time_budget)
+            return ClassifierLearner(self.model, self.linear)
+        return self.model.learner(self.linear, self.time_budget)
+
+    @property
+    def linear(self) -> LogisticLearner:
+        """What fits linear models."""
+        return LogisticLearner(self.strengths, self.parent_penalty)
 
     @property
     def is_estimator(self) -> bool:

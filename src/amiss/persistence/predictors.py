@@ -48,7 +48,8 @@ def unpack_model(
         return unpack_classifiers(name, fields, n_outputs, revival)
     if fields.has(f"{name}.shares"):
         shares = at_least(0.0, fields.floats(f"{name}.shares", KINDS, n_outputs, largest=1.0))
-        parts = (unpack_model(f"{name}.{place}", fields, n_columns, n_outputs) for place in range(KINDS))
+        size = n_columns, n_outputs, revival
+        parts = (unpack_model(f"{name}.{place}", fields, *size) for place in range(KINDS))
         return AverageModel(tuple(parts), shares)
     if fields.has(f"{name}.base"):
         return _unpack_trees(name, fields, n_columns + n_outputs, n_outputs)
@@ -131,7 +132,7 @@ def unpack_folds(
     size = n_rows, n_columns, n_outputs
     if fields.has(f"{name}.shares"):
         shares = at_least(0.0, fields.floats(f"{name}.shares", KINDS, n_outputs, largest=1.0))
-        kinds = [unpack_folds(f"{name}.{place}", fields, *size) for place in range(KINDS)]
+        kinds = [unpack_folds(f"{name}.{place}", fields, *size, revival) for place in range(KINDS)]
         known = tuple(kind for kind in kinds if kind is not None)
         if len(known) < KINDS:
             raise InvalidField("folds")
