@@ -245,6 +245,7 @@ class _SparseBlock:
         self.first, self.n_rows, self.begins = first, Z.shape[0], begins
         self.multiply, self.pool = multiply, pool
         self.scratch: Floats = np.empty(0, dtype=Z.dtype)
+        self.n_entries = Z.nnz
         self.rows = [(slice(a, b), Z[a:b]) for a, b in _even_shares(Z.indptr)]
         self.columns = [(slice(a, b), turned[a:b]) for a, b in _even_shares(turned.indptr)]
 
@@ -261,7 +262,7 @@ class _SparseBlock:
             r[here] += offset
             sums[share] = turn(slice(self.first + here.start, self.first + here.stop), r[here])
 
-        self.pool.each(work, len(self.rows))
+        self.pool.each(work, len(self.rows), size + self.n_entries * coef.shape[1])
         return total(sums), r
 
     def back(self, r: Floats, result: Floats) -> None:
@@ -278,7 +279,7 @@ class _SparseBlock:
                 self.multiply(turned, r, product)
                 result[columns] += product
 
-        self.pool.each(work, len(self.columns))
+        self.pool.each(work, len(self.columns), self.n_entries * r.shape[1])
 
     def moments(self, weights: Floats) -> Sums:
         first = np.empty((self.columns[-1][0].stop, weights.shape[1]), dtype=weights.dtype)
@@ -290,7 +291,7 @@ class _SparseBlock:
             self.multiply(turned, here, first[columns])
             self.multiply(turned.power(2), here, second[columns])
 
-        self.pool.each(work, len(self.columns))
+        self.pool.each(work, len(self.columns), self.n_entries * weights.shape[1])
         return first, second
 
 

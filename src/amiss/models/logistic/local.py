@@ -105,5 +105,5 @@ class LocalCurvatures:
             drawn = self._share.rows_at(sampling_steps(running[-1], n_sampled), running)
             cross_products(drawn, centre, matrices[problem])
 
-        self.rows.pool.each(one, len(matrices))
+        self.rows.pool.each(one, len(matrices), matrices.size * n_sampled)
         return np.asarray(curvature.sum(axis=0, dtype=np.float64)), matrices

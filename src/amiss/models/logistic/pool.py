@@ -42,9 +42,9 @@ class Pool:
             finally:
                 self._workers = None
 
-    def each(self, work: Callable[[int], None], count: int) -> None:
-        """Do ``work`` for 0, 1, … count - 1, on all threads."""
-        if self._workers is not None and count > 1:
+    def each(self, work: Callable[[int], None], count: int, size: int = CACHED) -> None:
+        """Do ``work`` for 0, 1, … count - 1, on all threads; in this one if it is about few numbers in all."""
+        if self._workers is not None and count > 1 and size >= CACHED:
             self._workers.each(work, range(count))
             return
         for item in range(count):
@@ -54,14 +54,12 @@ class Pool:
 
     def over(self, pieces: Sequence[slice], size: int, work: Callable[[slice], Sums]) -> Sums:
         """Do ``work`` on every piece of arrays of that size; the sums of what it returns, in their order."""
-        if size < CACHED:  # not worth handing it to other threads
-            return total([work(piece) for piece in pieces])
         sums: list[Sums] = [()] * len(pieces)
 
         def one(piece: int) -> None:
             sums[piece] = work(pieces[piece])
 
-        self.each(one, len(pieces))
+        self.each(one, len(pieces), size)
         return total(sums)
 
     def sweep(self, length: int, width: int, work: Callable[[slice], Sums]) -> Sums:

@@ -137,7 +137,7 @@ class SampledApproximation:
         def scale(problem: int) -> None:
             matrices[problem] *= total[problem] / n_sampled
 
-        pool.each(scale, len(matrices))
+        pool.each(scale, len(matrices), matrices.size)
         return cls(pool, matrices, hessian.allowed)
 
     def at(self, strength: Floats) -> Sampled:
@@ -153,7 +153,7 @@ class SampledApproximation:
             inverse[closed], inverse[:, closed] = 0, 0
             np.add(inverse, inverse.T, out=inverses[problem])
 
-        self.pool.each(one, len(inverses))
+        self.pool.each(one, len(inverses), inverses.size * n_columns)
         inverses /= 2
         return Sampled(self.pool, inverses, np.arange(len(inverses)))
 
@@ -173,7 +173,7 @@ class Sampled:
             for i, problems in self._groups[share::SHARES]:
                 result[:, problems] = self.inverses[i] @ residual[:, problems]
 
-        self.pool.each(work, min(SHARES, len(self._groups)))
+        self.pool.each(work, min(SHARES, len(self._groups)), residual.size * len(residual))
         return np.einsum("ij,ij->j", residual, result)
 
     def take(self, problems: Indices) -> Sampled:
