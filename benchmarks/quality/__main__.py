@@ -20,7 +20,7 @@ from amiss import Dataset, Settings
 from amiss.arrays import Floats
 from amiss.data.columns import Columns
 from amiss.evaluation import atpar, inject
-from amiss.evaluation.one_fit import OneFit
+from amiss.evaluation.one_fit import OneFit, Subject
 from amiss.models.projection import errors, log_rho
 from amiss.paper.table2 import TABLE, load
 from amiss.scoring.registry import RULES, WEIGHTINGS
@@ -116,7 +116,7 @@ def measured(data: Dataset, percent: float, seed: int) -> dict[str, float]:
     result = {}
     for name, settings in FITS.items():
         _, inputs, outputs = Columns.of(data.X, Y)
-        fit = OneFit(Settings.of(**settings), inputs, outputs)
+        fit = OneFit(Settings.of(**settings), Subject(inputs, outputs))
         result[name] = atpar(fit.scored().rows.scores, flipped)
         if name == "default":
             result |= {title: atpar(score(fit), flipped) for title, score in SCORES.items()}

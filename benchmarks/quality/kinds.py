@@ -25,7 +25,7 @@ from amiss.data.columns import Columns
 from amiss.decisions.decision import AUTO_CHANCE
 from amiss.evaluation import inject
 from amiss.evaluation.digits import TAGS
-from amiss.evaluation.one_fit import OneFit
+from amiss.evaluation.one_fit import OneFit, Subject
 from amiss.evaluation.registry import ERROR_KINDS
 from amiss.models.projection import log_rho
 from amiss.paper.table2 import load
@@ -57,7 +57,7 @@ def table(folder: Path, name: str) -> tuple[Any, Floats]:
 def by_inputs_alone(X: Any, Y: Floats) -> Floats:
     """Out-of-fold log-odds of logistic regressions on the inputs; the solver of the package, block scaling."""
     _, inputs, outputs = Columns.of(X, Y)
-    result = OneFit(Settings.of(**OLD | {"parents": "none", "scaling": "block"}), inputs, outputs).result
+    result = OneFit(Settings.of(**OLD | {"parents": "none", "scaling": "block"}), Subject(inputs, outputs)).result
     assert result.out_of_fold is not None
     return np.asarray(result.out_of_fold[result.models.training_rows.place])
 

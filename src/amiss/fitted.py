@@ -27,6 +27,7 @@ from amiss.decisions.thresholds import threshold_for_new
 from amiss.encoding.encoded_rows import EncodedRows, fingerprints_by_fit
 from amiss.errors import DataError
 from amiss.evaluation.choice import RuleChoice, choose_rule
+from amiss.evaluation.one_fit import Subject
 from amiss.explanations.explainer import Explainer
 from amiss.explanations.explanation import Explanation
 from amiss.models.fitting import WITHOUT_ROWS, FittedModels, fit_models, without_fold_models
@@ -340,7 +341,7 @@ def fit_detector(
     """
     choice = None
     if settings.scoring.rule is None:
-        choice = choose_rule(settings, inputs, outputs)
+        choice = choose_rule(settings, Subject(inputs, outputs, columns.given, groups))
         settings = settings.with_rule(choice.best)
     scoring = settings.scoring
     how: dict[str, Any] = {"n_jobs": settings.n_jobs, "verbose": settings.verbose}

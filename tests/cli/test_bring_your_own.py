@@ -14,6 +14,7 @@ from sklearn.model_selection import cross_val_predict
 from support.tables import make_table
 
 from amiss import MCODE
+from amiss.evaluation import measure
 
 N_ROWS, N_NEW, WRONG = 150, 40, 17
 OUTPUTS = ("--outputs", "tag_*", "--id", "name")
@@ -177,10 +178,19 @@ def test_columns_that_are_not_what_they_should_be_are_refused(amiss, photos, arg
     assert_refused(amiss(*FIND, *arguments), *parts)
 
 
-@pytest.mark.parametrize("arguments", [("--probabilities", "p_*"), ("--group", "patient")])
-def test_an_evaluation_knows_no_predictions_and_no_groups(amiss, photos, arguments):
-    done = amiss("evaluate", "photos.csv", *OUTPUTS, *arguments)
-    assert done.code == 2 and arguments[0] in done.err and "Traceback" not in done.err
+def test_an_evaluation_uses_predictions_and_groups(amiss, photos):
+    once = ("--seeds", 1, "--kinds", "swap", "--json")
+    done = amiss(
+        "evaluate", "photos.csv", *OUTPUTS, "--probabilities", "p_*", "--group", "patient", *once
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    how = {"n_seeds": 1, "kinds": ["swap"], "groups": np.arange(N_ROWS) // 2}
+    expected = measure(X[:N_ROWS], Y[:N_ROWS], probabilities=P[:N_ROWS], **how)
+    found = json.loads(done.out)
+    assert found["best"] == expected.best.name
+    for name, precision in zip(expected.rules, expected.precision.mean(axis=(1, 2)), strict=True):
+        assert found["rules"][name]["precision"] == pytest.approx(precision, abs=1e-6)
+    assert amiss("evaluate", "photos.csv", *OUTPUTS, "--group", "auto").code == 2
 
 
 def test_predictions_that_are_none_are_refused_by_line_and_column(amiss, photos, tmp_path):

@@ -8,12 +8,12 @@ from support.tables import make_table
 
 from amiss import MCODE, Settings
 from amiss.data.validation import as_inputs, as_outputs
-from amiss.evaluation.one_fit import OneFit
+from amiss.evaluation.one_fit import OneFit, Subject
 from amiss.scoring.registry import RULES, WEIGHTINGS
 
 
 def one_fit(X, Y, **parameters):
-    return OneFit(Settings.of(**parameters), as_inputs(X), as_outputs(Y))
+    return OneFit(Settings.of(**parameters), Subject(as_inputs(X), as_outputs(Y)))
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +33,23 @@ def test_every_rule_and_share_scores_as_a_fit_of_its_own(shared, rule, crossfit)
     np.testing.assert_array_equal(found.rows.probabilities, alone.probabilities_)
     np.testing.assert_array_equal(found.rows.weights, alone.weights_)
     np.testing.assert_array_equal(found.quality.skill, alone.output_quality_.skill)
+
+
+def test_predictions_and_groups_are_used_as_in_a_fit():
+    X, Y = make_table(120)
+    P, groups = np.clip(0.2 + 0.6 * Y + 0.1 * X[:, :4], 0.01, 0.99), np.arange(120) // 2
+    fit = OneFit(Settings.of(n_neighbors=30), Subject.of(X, Y, P, groups))
+    alone = MCODE(n_neighbors=30).fit(X, Y, probabilities=P, groups=groups)
+    np.testing.assert_array_equal(fit.scored().rows.scores, alone.decision_scores_)
+
+
+def test_predictions_stay_with_their_outputs():
+    X, Y = make_table(60)
+    subject = Subject.of(X, Y, 0.25 + Y / 2)
+    some = subject.select([0, 2, *subject.given], [3, 1]).take(np.arange(50))
+    assert some.given == (3, 2)  # in the order of the outputs
+    assert some.inputs.names[-2:] == ("log-odds of y1", "log-odds of y3")
+    assert len(some) == 50
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)

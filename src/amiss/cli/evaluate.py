@@ -74,14 +74,12 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """  # fmt: skip
     from amiss.evaluation import measure
     from amiss.evaluation.baselines import lof_of_fit
+    from amiss.evaluation.one_fit import Subject
     from amiss.evaluation.variants import compare_variants
     from amiss.files import check_writable
     from amiss.output.plots import require_matplotlib
     from amiss.settings import Settings
 
-    for name in ("probabilities", "group"):
-        if options[name]:
-            raise click.UsageError(f"--{name} is for amiss find and fit")
     shares = _shares(options["flips"])
     if options["plot"] is not None:
         require_matplotlib()
@@ -90,6 +88,9 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         check_writable(Path(options["plot"]), all_files(files, options))
     data = read_table(files, options)
     settings = Settings.of(n_jobs=options["jobs"], verbose=not options["quiet"] and sys.stderr.isatty())
+    if options["group"] == "auto" and data.groups is None:
+        raise click.UsageError("--group auto is for amiss find and fit; here, name the column")
+    roles = {"probabilities": data.probabilities, "groups": data.groups}
     choice = measure(
         data.X,
         data.Y,
@@ -100,12 +101,13 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         most_rows=options["rows"],
         others={"lof": partial(lof_of_fit, n_jobs=options["jobs"])},
         kinds=_kinds(options["kinds"]),
+        **roles,
     )
     compared = None
     if options["with_settings"]:
         how = {"n_seeds": options["seeds"], "ratio": options["ratio"], "most_rows": options["rows"]}
         kinds = ("flip", *_kinds(options["kinds"]))
-        compared = compare_variants(data.X, data.Y, settings, kinds=kinds, **how)
+        compared = compare_variants(Subject.of(data.X, data.Y, **roles), settings, kinds=kinds, **how)
     if options["plot"] is not None:
         _draw(choice, Path(options["plot"]))
     with readers_may_leave():

@@ -18,15 +18,12 @@ import numpy as np
 
 from amiss import progress
 from amiss.arrays import Floats, Mask
-from amiss.data.alignment import refuse_unequal_lengths
 from amiss.data.fingerprints import row_fingerprints
-from amiss.data.table import Table
-from amiss.data.validation import as_inputs, as_outputs
 from amiss.decisions.thresholds import rounded_share
 from amiss.encoding.identifiers import identifier_columns
 from amiss.evaluation.inject import inject
 from amiss.evaluation.metrics import atpar, tpar
-from amiss.evaluation.one_fit import OneFit
+from amiss.evaluation.one_fit import OneFit, Subject
 from amiss.evaluation.registry import ERROR_KINDS
 from amiss.models.fitting import FittedModels
 from amiss.scoring.neighborhood import Neighborhood
@@ -137,12 +134,12 @@ class RuleChoice:
         return {name: self.atpar[place].ravel() for place, name in enumerate(self.rules) if name in RULES}
 
 
-def choose_rule(settings: Settings, inputs: Table, outputs: Table) -> RuleChoice:
+def choose_rule(settings: Settings, subject: Subject) -> RuleChoice:
     """What ``rule="auto"`` goes by; of a small table more trials are made."""
-    n_rows, n_outputs = outputs.shape
+    n_rows, n_outputs = subject.outputs.shape
     a_seed = rounded_share(RATIO, min(n_rows, MOST_ROWS)) * len(_distinct_flips(DIMENSIONALITIES, n_outputs))
     n_seeds = int(np.clip(-(-ENOUGH_FLIPPED // a_seed), N_SEEDS, MOST_SEEDS))
-    return measure(inputs, outputs, settings, n_seeds=n_seeds)
+    return measure_subject(subject, settings, n_seeds=n_seeds)
 
 
 def measure(
@@ -156,23 +153,47 @@ def measure(
     most_rows: int = MOST_ROWS,
     others: Mapping[str, Ranker] | None = None,
     kinds: Sequence[str] = KINDS,
+    probabilities: Any = None,
+    groups: Any = None,
 ) -> RuleChoice:
     """Measure every rule on errors made in the table's own outputs: flips, and other ``kinds``.
 
     ``settings`` are those of the detector (by default the default's). ``others`` are further ways to rank the
     rows of a fit. Of more than ``most_rows`` rows that many are drawn. Outputs that the settings exclude are not
-    changed.
+    changed. ``probabilities`` and ``groups`` are as in :meth:`amiss.MCODE.fit`.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 4))
     >>> measure(X, X[:, :2] > 0, n_seeds=1).best.name
     'mixture'
     """
+    return measure_subject(
+        Subject.of(X, Y, probabilities, groups),
+        settings or Settings.of(),
+        dimensionalities=dimensionalities,
+        n_seeds=n_seeds,
+        ratio=ratio,
+        most_rows=most_rows,
+        others=others,
+        kinds=kinds,
+    )
+
+
+def measure_subject(
+    subject: Subject,
+    settings: Settings,
+    *,
+    dimensionalities: Sequence[float] = DIMENSIONALITIES,
+    n_seeds: int = N_SEEDS,
+    ratio: float = RATIO,
+    most_rows: int = MOST_ROWS,
+    others: Mapping[str, Ranker] | None = None,
+    kinds: Sequence[str] = KINDS,
+) -> RuleChoice:
+    """:func:`measure` of a table that was checked."""
     if n_seeds < 1 or most_rows < 1:
         raise ValueError("n_seeds and most_rows must be at least 1")
-    settings, others = settings or Settings.of(), others or {}
-    inputs, outputs = as_inputs(X), as_outputs(Y)
-    refuse_unequal_lengths(inputs, outputs)
+    others, inputs, outputs = others or {}, subject.inputs, subject.outputs
     # In the order of their content, so that the draws do not depend on the order of the rows.
     order = np.argsort(row_fingerprints(inputs.values, outputs.values, FIRST_SEED), kind="stable")
     names = (*RULES, *others)
@@ -187,7 +208,7 @@ def measure(
         for seed in range(n_seeds):
             rng = np.random.default_rng([FIRST_SEED, seed])
             some = order[np.sort(rng.choice(len(order), n_rows, replace=False))]
-            trial = _Trial(settings, inputs.take(some), outputs.take(some), others)
+            trial = _Trial(settings, subject.take(some), others)
             for position, (kind, share) in enumerate(tried):
                 found, wrong = trial.rankings(ratio, kind, share, rng)
                 averaged[:, position, seed] = [atpar(ranked, wrong) for ranked in found]
@@ -206,26 +227,26 @@ def _known_kind(name: str) -> str:
 class _Trial:
     """Some rows, of which some outputs are flipped."""
 
-    def __init__(self, settings: Settings, inputs: Table, outputs: Table, others: Mapping[str, Ranker]) -> None:
-        gone = identifier_columns(inputs)  # a text in most of the rows drawn, if not in most of the table
-        self.inputs = inputs.select([column for column in range(inputs.shape[1]) if column not in gone])
-        seen = np.flatnonzero(~np.isnan(np.asarray(outputs.values)).all(axis=0))
-        self.outputs = outputs.select(seen.tolist())
+    def __init__(self, settings: Settings, subject: Subject, others: Mapping[str, Ranker]) -> None:
+        gone = identifier_columns(subject.inputs)  # a text in most of the rows drawn, if not in most of the table
+        kept = [column for column in range(subject.inputs.shape[1]) if column not in gone]
+        seen = np.flatnonzero(~np.isnan(np.asarray(subject.outputs.values)).all(axis=0))
+        self.subject = subject.select(kept, seen.tolist())
         self.settings, self.others = settings, others
         self.flippable = np.ones(len(seen), dtype=bool)
         if settings.scoring.exclude is not None:
-            first = OneFit(settings, self.inputs, self.outputs).scored(rule=RULES["prod"])
+            first = OneFit(settings, self.subject).scored(rule=RULES["prod"])
             self.flippable = ~first.quality.excluded
 
     def rankings(
         self, ratio: float, kind: str, share: float, rng: np.random.Generator
     ) -> tuple[list[Floats], Mask]:
         """Scores of the rows by each rule of the package and by the others, from one fit; who was made wrong."""
-        values = np.array(self.outputs.values)
+        values = np.array(self.subject.outputs.values)
         if kind != "flip":
             share = 1 / max(1, int(self.flippable.sum()))  # one output of a row, by kinds that can choose
         values[:, self.flippable], flipped = inject(values[:, self.flippable], ratio, share, rng, kind=kind)
-        fit = OneFit(self.settings, self.inputs, replace(self.outputs, values=values))
+        fit = OneFit(self.settings, self.subject.with_outputs(values))
         found = [fit.scored(rule=rule).rows.scores for rule in RULES.values()]
         rankers = self.others.values()
         return [*found, *(ranker(fit.result.models, fit.neighborhood) for ranker in rankers)], flipped

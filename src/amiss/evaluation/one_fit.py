@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from amiss.arrays import Floats, Rows
+from amiss.data.columns import Columns
+from amiss.data.row_roles import as_groups
 from amiss.data.table import Table
 from amiss.models.fitting import FitResult, fit_models
 from amiss.scoring.neighborhood import Neighborhood
@@ -15,21 +21,66 @@ from amiss.scoring.training import ScoredFit, TrainingLogOdds, neighborhood_of, 
 from amiss.settings import Settings
 
 
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A table to make errors in, with the inputs that are given log-odds and the rows that belong together.
+
+    ``given`` and ``groups`` are as in :func:`amiss.models.fitting.fit_models`.
+    """
+
+    inputs: Table
+    outputs: Table
+    given: tuple[int, ...] = ()
+    groups: Rows | None = None
+
+    @classmethod
+    def of(cls, X: Any, Y: Any, probabilities: Any = None, groups: Any = None) -> Subject:
+        """A table as a user gives it."""
+        columns, inputs, outputs = Columns.of(X, Y, probabilities)
+        return cls(inputs, outputs, columns.given, None if groups is None else as_groups(groups, len(outputs)))
+
+    def __len__(self) -> int:
+        return len(self.outputs)
+
+    def take(self, rows: Rows) -> Subject:
+        """Some of the rows."""
+        groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
+        return replace(self, inputs=self.inputs.take(rows), outputs=self.outputs.take(rows), groups=groups)
+
+    def select(self, inputs: Sequence[int], outputs: Sequence[int]) -> Subject:
+        """Some of the columns; given log-odds go with their outputs."""
+        given = tuple(self.given[output] for output in outputs) if self.given else ()
+        kept = [column for column in inputs if column not in self.given or column in given]
+        places = tuple(kept.index(column) for column in given)
+        chosen = self.inputs.select(kept), self.outputs.select(list(outputs))
+        return Subject(*chosen, places, self.groups)
+
+    def with_outputs(self, values: Floats) -> Subject:
+        """The same with other values of the outputs."""
+        return replace(self, outputs=replace(self.outputs, values=values))
+
+
 class OneFit:
     """The models of some settings on a table.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> table = (Table(X, ("a", "b")), Table((X > 0).astype(float), ("c", "d")))
-    >>> one = OneFit(Settings.of(n_neighbors=20), *table)
+    >>> one = OneFit(Settings.of(n_neighbors=20), Subject(*table))
     >>> [one.scored(rule=rule).rows.scores.shape for rule in RULES.values()]
     [(60,), (60,), (60,), (60,), (60,)]
     """
 
-    def __init__(self, settings: Settings, inputs: Table, outputs: Table) -> None:
-        self.settings, self.outputs = settings, outputs.names
+    def __init__(self, settings: Settings, subject: Subject) -> None:
+        self.settings, self.outputs = settings, subject.outputs.names
         self.result: FitResult = fit_models(
-            inputs, outputs, settings.models, seed=settings.seed, n_jobs=settings.n_jobs
+            subject.inputs,
+            subject.outputs,
+            settings.models,
+            seed=settings.seed,
+            n_jobs=settings.n_jobs,
+            given=subject.given,
+            groups=subject.groups,
         )
 
     @cached_property

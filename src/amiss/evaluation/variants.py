@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -11,11 +11,10 @@ import numpy as np
 
 from amiss import progress
 from amiss.arrays import Floats
-from amiss.data.table import Table
 from amiss.evaluation.choice import FIRST_SEED, KINDS, MOST_ROWS, RATIO
 from amiss.evaluation.inject import inject
 from amiss.evaluation.metrics import average_precision
-from amiss.evaluation.one_fit import OneFit
+from amiss.evaluation.one_fit import OneFit, Subject
 from amiss.settings import Settings
 
 VARIANTS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
@@ -54,8 +53,7 @@ class VariantComparison:
 
 
 def compare_variants(
-    inputs: Table,
-    outputs: Table,
+    subject: Subject,
     settings: Settings,
     *,
     kinds: Sequence[str] = ("flip", *KINDS),
@@ -70,12 +68,13 @@ def compare_variants(
     with progress.stages(settings.verbose)("trying settings", found.size) as advance:
         for seed in range(n_seeds):
             rng = np.random.default_rng([FIRST_SEED, seed])
-            some = np.sort(rng.choice(len(inputs), min(len(inputs), most_rows), replace=False))
-            drawn, right = inputs.take(some), outputs.take(some)
+            some = np.sort(rng.choice(len(subject), min(len(subject), most_rows), replace=False))
+            drawn = subject.take(some)
+            right = np.array(drawn.outputs.values)
             for place, kind in enumerate(kinds):
-                made, wrong = inject(np.array(right.values), max(ratio, LEAST_RATIO), 0.05, rng, kind=kind)
+                made, wrong = inject(right, max(ratio, LEAST_RATIO), 0.05, rng, kind=kind)
                 for variant, each in enumerate(all_settings):
-                    scored = OneFit(each, drawn, replace(right, values=made)).scored()
+                    scored = OneFit(each, drawn.with_outputs(made)).scored()
                     found[variant, place, seed] = average_precision(scored.rows.scores, wrong)
                     advance()
     return VariantComparison(tuple(variants), tuple(kinds), found.mean(axis=2))

@@ -23,7 +23,7 @@ from amiss.detector import MCODE
 from amiss.encoding.joint import joint
 from amiss.errors import MissingDependencyError, quoted
 from amiss.evaluation.baselines import lof_of_fit
-from amiss.evaluation.one_fit import OneFit
+from amiss.evaluation.one_fit import OneFit, Subject
 from amiss.paper.table2 import PAPER_METHODS
 from amiss.scoring.registry import RULES
 from amiss.settings import Settings
@@ -73,16 +73,16 @@ class Contaminated:
 
     @cached_property
     def by_our_default(self) -> OneFit:
-        return OneFit(Settings.of(), *self.table)
+        return OneFit(Settings.of(), Subject(*self.table))
 
     @cached_property
     def by_the_paper(self) -> OneFit:
-        return OneFit(settings_of("M-LRW"), *self.table)
+        return OneFit(settings_of("M-LRW"), Subject(*self.table))
 
     @cached_property
     def by_inputs_alone(self) -> OneFit:
         """Of models that see the inputs only."""
-        return OneFit(settings_of("I-PROD"), *self.table)
+        return OneFit(settings_of("I-PROD"), Subject(*self.table))
 
     def default_scores(self) -> Floats:
         return self.by_our_default.scored().rows.scores
