@@ -351,15 +351,16 @@ def fit_detector(
     share = scoring.out_of_fold_share
     models = result.models if share else without_fold_models(result.models)
     log_odds, error_rates = TrainingLogOdds.of(result, scoring), ErrorRates.out_of_fold(result)
-    del result  # its log-odds are as large as the table
+    del result  # its log-odds are as large as the outputs, several times
     near = neighborhood_of(models, scoring, **how)
     scored = score_training_rows(models, log_odds, columns.outputs, scoring, near, **how)
+    del log_odds  # the scored rows have them
     settings = settings.with_scaling(models.encoder.scaling)
 
     def drawn(level: float) -> Floats:
         rows, order = models.training_rows, models.training_rows.order
         weights, views = scored.rows.weights_of(order), scored.rows.views
-        seen = log_odds.mixed, rows.Y, weights, None if views is None else views.take(order)
+        seen = scored.rows.log_odds[order], rows.Y, weights, None if views is None else views.take(order)
         return drawn_scores(scored.scorer, *seen, seed=settings.seed, level=level)
 
     return FittedDetector(

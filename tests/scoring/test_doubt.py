@@ -27,7 +27,7 @@ def judged(n_rows=800, n_wrong=40, seed=0):
 
 def hypotheses_and_doubts(detector):
     rows, hypotheses = detector.fitted_.training_rows, detector.fitted_.scorer.hypotheses
-    return hypotheses, hypotheses.doubts(rows.Y, rows.weights, rows.views)
+    return hypotheses, hypotheses.row_doubts(rows.Y, rows.weights, rows.views)
 
 
 def test_few_doubtful_rows_are_believed_and_counted():

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from amiss.arrays import Floats
-from amiss.scoring.hypotheses import Doubts, Hypotheses, Statistics
+from amiss.scoring.hypotheses import Hypotheses, RowDoubts, Statistics
 
 DOUBTFUL, DOUBTFUL_UNLEARNED = 1.5, 8.0
 FEW, FEW_OF_ONE_CLASS = 0.12, 0.5  # of the rows
@@ -24,7 +24,7 @@ MOST_SCALE, HALVINGS = 50.0, 40
 
 
 def with_doubt(
-    hypotheses: Hypotheses, seen: Statistics, doubts: Doubts, *, one_class: bool, unlearned: bool = False
+    hypotheses: Hypotheses, seen: Statistics, doubts: RowDoubts, *, one_class: bool, unlearned: bool = False
 ) -> Hypotheses:
     """The same with the scale for a table; ``one_class`` says whether its outputs are classes of one choice.
 
@@ -32,18 +32,17 @@ def with_doubt(
     classes are taken for doubtful only if the odds against them are high.
     """
     odds = DOUBTFUL_UNLEARNED if one_class and unlearned else DOUBTFUL
-    doubtful, n_rows = count_doubtful(doubts, odds), int((doubts.against > 0).any(axis=1).sum())
+    doubtful, n_rows = count_doubtful(doubts, odds), int(doubts.counted.sum())
     if doubtful > (FEW_OF_ONE_CLASS if one_class else FEW) * n_rows:
         return replace(hypotheses, doubt=1.0, believed=False)
     wanted = max(float(doubtful), hypotheses.expected_blind(seen))
-    scale = _scale_for(wanted, hypotheses.blind_odds(seen).sum(axis=0), doubts.rows.sum(axis=1))
+    scale = _scale_for(wanted, hypotheses.blind_odds(seen).sum(axis=0), doubts.odds)
     return replace(hypotheses, doubt=scale, believed=True)
 
 
-def count_doubtful(doubts: Doubts, odds: float = DOUBTFUL) -> int:
+def count_doubtful(doubts: RowDoubts, odds: float = DOUBTFUL) -> int:
     """How many rows are doubtful by both views."""
-    least = np.minimum(doubts.against, doubts.by_inputs_against)
-    return int((least.max(axis=1, initial=0.0) > odds).sum())
+    return int((doubts.by_both > odds).sum())
 
 
 def _scale_for(wanted: float, blind: Floats, doubt: Floats) -> float:

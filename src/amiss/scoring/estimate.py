@@ -54,7 +54,7 @@ def estimate_errors(hypotheses: Hypotheses | None, scored: ScoredRows) -> ErrorE
         return None
     Y, weights, views = scored.Y, scored.weights, scored.views
     blind = hypotheses.expected_blind(hypotheses.statistics(scored.log_odds, Y, weights, views.held_out))
-    doubtful = float(count_doubtful(hypotheses.doubts(Y, weights, views)))
+    doubtful = float(count_doubtful(hypotheses.row_doubts(Y, weights, views)))
     chances = -np.expm1(-scored.scores)
     wrong, sure = float(chances.sum()), float((chances > 0.5).sum())
     estimate = max(blind, sure, doubtful if hypotheses.believed else 0.0)

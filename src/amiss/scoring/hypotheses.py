@@ -44,7 +44,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import log_expit, logit
 
-from amiss.arrays import Floats, Mask, Rows
+from amiss.arrays import BLOCK_ROWS, Floats, Mask, Rows, row_blocks
 from amiss.models.projection import log_rho
 from amiss.scoring.likelihood_ratios import Line, Plane
 from amiss.scoring.rules.flip import Flip
@@ -105,9 +105,22 @@ class Doubts:
     by_inputs_cells: Floats
     rows: Floats
 
-    def take(self, rows: Rows) -> Doubts:
+
+@dataclass(frozen=True, eq=False)
+class RowDoubts:
+    """What the doubts come to for whole rows, ``(n_rows,)``.
+
+    ``by_both`` are the highest odds against one of a row's values that both views agree on, ``counted`` says
+    whether any value counts, and ``odds`` are those of an error of judgement.
+    """
+
+    by_both: Floats
+    counted: Mask
+    odds: Floats
+
+    def take(self, rows: Rows) -> RowDoubts:
         """The same of some rows."""
-        return Doubts(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return RowDoubts(self.by_both[rows], self.counted[rows], self.odds[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +194,19 @@ class Hypotheses:
         rows = np.expm1(np.minimum(evidence, MOST_EVIDENCE))
         return Doubts(against, against_x, self.doubt * cells, self.doubt * cells_x, self.doubt * rows)
 
+    def row_doubts(self, Y: Floats, weights: Floats, views: Views) -> RowDoubts:
+        """The doubts of many rows, block by block: those of single outputs would be many tables of that size."""
+        n_rows = len(Y)
+        found = RowDoubts(np.empty(n_rows), np.empty(n_rows, dtype=bool), np.empty(n_rows))
+        for rows in row_blocks(n_rows):
+            mine = weights if weights.ndim == 1 else weights[rows]
+            doubts = self.doubts(Y[rows], mine, views.take(rows))
+            least = np.minimum(doubts.against, doubts.by_inputs_against)
+            found.by_both[rows] = least.max(axis=1, initial=0.0)
+            found.counted[rows] = (doubts.against > 0).any(axis=1)
+            found.odds[rows] = doubts.rows.sum(axis=1)
+        return found
+
     def verdicts(self, log_odds: Floats, Y: Floats, weights: Floats, views: Views) -> Verdicts:
         """Odds of each kind of error, how likely each output is wrong, and what it adds to the score."""
         flipped, unrelated, blank = self.blind_odds(self.statistics(log_odds, Y, weights, views.held_out))
@@ -237,6 +263,20 @@ def statistics(
     held_out: Floats,
 ) -> Statistics:
     """The evidence for blind errors, of rows with these log-odds; ``held_out`` are given the inputs alone."""
+    if len(Y) > BLOCK_ROWS:  # block by block: it takes several arrays as large as the outputs
+        parts = [
+            statistics(
+                base_rates,
+                included,
+                repeated,
+                log_odds[rows],
+                Y[rows],
+                weights if weights.ndim == 1 else weights[rows],
+                held_out[rows],
+            )
+            for rows in row_blocks(len(Y))
+        ]
+        return Statistics(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Statistics)))
     counted = ~np.isnan(Y) & included
     scale = _scale(counted, included)
 

@@ -134,7 +134,7 @@ def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
         blank, share = learn_blank_rows(seen.is_empty, seen.blank)
     learned = replace(nothing, blank=blank, shares=(FIRST_SHARE, FIRST_SHARE * several, share))
     learned = _expectation_maximisation(learned, seen, flipped, swapped)
-    doubts = learned.doubts(found.Y, found.weights, found.views).take(units)
+    doubts = learned.row_doubts(found.Y, found.weights, found.views).take(units)
     one_class = bool(found.telling.sum() > 1 and not several)
     apart = np.abs(found.views.by_inputs - found.views.held_out)[~np.isnan(found.Y)]
     unlearned = bool(apart.mean() < LEARNED)

@@ -138,8 +138,9 @@
       (number > 0 && number <= data.n_rows / 2 && !about ? `; to flag these: --alerts ${number}` : "");
   }
   const toSlider = (score) => Math.round(1000 * (score - low) / (high - low));
-  // At the end it is the highest score itself: rounding could leave the sum a little below.
-  const toScore = (place) => place >= 1000 ? high : low + (high - low) * place / 1000;
+  // Listed scores are rounded, perhaps up; at the end of the slider nothing is above.
+  const highest = rows.score.reduce((most, score) => Math.max(most, score), high);
+  const toScore = (place) => place >= 1000 ? highest : low + (high - low) * place / 1000;
   at("cutoff").addEventListener("input", (event) => moveCutoff(toScore(event.target.value)));
   function resetCutoff() {
     at("cutoff").value = toSlider(data.threshold);
