@@ -47,6 +47,13 @@ def records(tmp_path):
     return frame
 
 
+@pytest.fixture
+def few_trials(monkeypatch):
+    """A choice of the rule by a single seed, for tests of something else."""
+    for name in ("N_SEEDS", "MOST_SEEDS"):
+        monkeypatch.setattr(f"amiss.evaluation.choice.{name}", 1)
+
+
 @pytest.fixture(scope="session")
 def paper_data():
     if not PAPER_DATA.is_dir():

@@ -22,6 +22,7 @@ def values_in(value, seen):
     return seen.values()
 
 
+@pytest.mark.usefixtures("few_trials")
 @pytest.mark.parametrize("parameters", [{}, {"rule": "auto"}, {"fdr": 0.2}, {"n_neighbors": 0}])
 def test_no_field_of_it_nor_of_anything_in_it_can_be_set(parameters):
     X, Y = make_table(60)
@@ -127,6 +128,7 @@ def test_a_subclass_may_have_parameters_of_its_own(table):
     assert detector.rule_ == "prod" and detector.get_params() == {"rule": "prod", "title": "mine"}
 
 
+@pytest.mark.usefixtures("few_trials")
 @pytest.mark.parametrize("parameters", [{"rule": "auto"}, {"fdr": 0.2, "n_neighbors": 0}])
 def test_what_a_user_gets_back_prints_on_one_line_and_compares(parameters):
     X, Y = make_table(60)

@@ -93,6 +93,7 @@ def test_what_a_public_class_gives_back_is_public(name):
     assert hidden == set()
 
 
+@pytest.mark.usefixtures("few_trials")
 @pytest.mark.parametrize("rule", ["flip", "auto"])
 def test_what_a_fit_exposes_is_public_numpy_or_builtin(rule):
     X, Y = make_table(60)

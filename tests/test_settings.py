@@ -67,6 +67,7 @@ def test_a_number_of_threads_that_is_none_is_refused(n_jobs):
         Settings.of(n_jobs=n_jobs)
 
 
+@pytest.mark.usefixtures("few_trials")
 def test_they_are_checked_when_they_are_made_and_a_fit_makes_them_once(monkeypatch):
     made = []
     real = Settings.of

@@ -103,6 +103,7 @@ def test_the_sample_holds_rho_in_hundredths(table):
     np.testing.assert_allclose(codes[~missing] / 100, detector.rho_[rows][~missing], atol=0.0051)
 
 
+@pytest.mark.usefixtures("few_trials")
 @pytest.mark.parametrize(
     "parameters",
     [{"rule": "prod"}, {"rule": "rw"}, {"parents": "none"}, {"exclude": ["tag0"]}, {"rule": "auto"},

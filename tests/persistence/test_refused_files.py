@@ -214,6 +214,7 @@ def test_long_names_take_no_more_room_than_in_the_file(model):
     assert peak < 60_000_000
 
 
+@pytest.mark.usefixtures("few_trials")
 def test_what_was_measured_must_fit_too(tmp_path):
     path = tmp_path / "m.amiss"
     fitted(*make_table(60), rule="auto", strengths=[1.0]).save(path)

@@ -28,6 +28,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.usefixtures("few_trials")
 @pytest.mark.parametrize("parameters", KINDS)
 def test_a_model_comes_back_as_it_was(tmp_path, parameters):
     X, Y = make_table(60)
@@ -133,6 +134,7 @@ def test_parameters_of_any_kind_are_kept(tmp_path, parameters):
     assert_same_detector(detector, amiss.load(tmp_path / "m.amiss"), X[:9] + 0.1, Y[:9])
 
 
+@pytest.mark.usefixtures("few_trials")
 def test_what_was_measured_and_named_comes_back(tmp_path):
     X, Y = mixed_table(80)
     X["empty"] = None
