@@ -13,7 +13,6 @@ from amiss import fitted
 from amiss.cli import cli
 from amiss.data import columns
 from amiss.encoding.encoder import Encoder
-from amiss.evaluation import choice
 from amiss.explanations import explainer
 from amiss.models import fitting
 from amiss.readers import reading
@@ -44,7 +43,7 @@ def work(monkeypatch):
         """A table that was checked before comes back as it is."""
         return None if result is arguments[0] else len(result)
 
-    for place in (columns, reading, choice):
+    for place in (columns, reading):
         wrap(place, "as_inputs", checked)
         wrap(place, "as_outputs", checked)
     wrap(Encoder, "expanded", lambda arguments, _: len(arguments[1]))

@@ -26,19 +26,24 @@ class Server:
             [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._files = tempfile.TemporaryDirectory()
+        self._n_runs = 0
 
     def run(
         self, arguments: list[str], folder: Path, environment: dict[str, str], stdin: bytes
     ) -> tuple[int, bytes, bytes]:
         """Exit code, standard output and standard error."""
-        paths = [Path(self._files.name, name) for name in ("in", "out", "err")]
+        self._n_runs += 1  # files of its own, so that nothing an earlier command left behind can write to them
+        paths = [Path(self._files.name, f"{self._n_runs}.{name}") for name in ("in", "out", "err")]
         paths[0].write_bytes(stdin)
         job = {"arguments": arguments, "folder": str(folder), "environment": environment}
         assert self._process.stdin is not None and self._process.stdout is not None
         print(json.dumps(job | {"files": [str(path) for path in paths]}), file=self._process.stdin, flush=True)
         code = self._process.stdout.readline()
         assert code, "the server that forks commands has ended"
-        return int(code), paths[1].read_bytes(), paths[2].read_bytes()
+        _, out, err = [path.read_bytes() for path in paths]
+        for path in paths:
+            path.unlink()
+        return int(code), out, err
 
     def close(self) -> None:
         self._process.communicate()
