@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
@@ -87,6 +87,10 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         flagged ones at about this level. A row is flagged when it scores higher than simulated rows whose outputs
         follow the models, which is right if the models' probabilities are. After :meth:`calibrate` new rows are
         compared with rows held out of the fit. Rows of the fit are then scored as with ``crossfit=True``.
+    output_kinds : mapping of output names to kinds, default=None
+        "binary", "class", "ordinal", "count" or "number", or a list of levels in their order. The kind of any
+        other output is told from its values: 0 and 1 are binary, texts a class, whole numbers from 0 on a count,
+        other numbers a number.
     random_state : int, RandomState, Generator or None, default=0
         Seeds the assignment of rows to folds; None is a new seed every time.
     n_jobs : int, default=-1
@@ -150,6 +154,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         exclude: Sequence[str | int] | float | None = None,
         contamination: float | Literal["auto"] = 0.01,
         fdr: float | None = None,
+        output_kinds: Mapping[str, Any] | None = None,
         random_state: Any = 0,
         n_jobs: int = -1,
         verbose: bool | int = False,
@@ -171,6 +176,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.exclude = exclude
         self.contamination = contamination
         self.fdr = fdr
+        self.output_kinds = output_kinds
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -183,9 +189,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         X : array, sparse matrix, frame, Hugging Face dataset, list of dictionaries or Table, (n_rows, n_inputs)
             Texts are categories; NaN or None is missing.
         Y : one of these, or a list of label lists, (n_rows, n_outputs)
-            0, 1, or NaN for missing. A missing output is left out of its model and of the row's
-            score; as a parent of others it enters by its expected value given the inputs (for new
-            rows, if no output was missing in the fit, by its base rate).
+            0 and 1, classes, counts or numbers (``output_kinds``); NaN is missing. A missing output is left out of
+            its model and of the row's score; as a parent of others it enters by its expected value given the
+            inputs (for new rows, if no output was missing in the fit, by what is usual).
         probabilities : array or data frame, (n_rows, n_outputs), default=None
             Your own out-of-fold predictions: the probability that each output is 1, by a model that did not see
             the row. They replace the models of the inputs alone, and are inputs of the others; X may be None. New
@@ -195,7 +201,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             group. "auto" finds near copies, and keeps them together.
         """
         settings = Settings.of(**{name: getattr(self, name) for name in DEFAULTS})
-        columns, inputs, outputs = Columns.of(X, Y, probabilities)
+        columns, inputs, outputs = Columns.of(X, Y, probabilities, settings.output_kinds)
         validate_data(self, X=inputs if X is None or isinstance(X, (list, tuple)) else X, skip_check_array=True)
         return self._adopt(fit_table(settings, columns, inputs, outputs, groups))
 

@@ -148,9 +148,11 @@ class FittedDetector:
         def drawn(level: float) -> Floats:
             order = np.argsort(rows.fingerprints, kind="stable")  # no other order matters
             weights = scored.weights_of(order)
-            log_odds, Y, seed = scored.log_odds[order], scored.Y[order], self.models.seed
+            log_odds, Y, seed = scored.log_odds[order], scored.coded[order], self.models.seed
             views = None if scored.views is None else scored.views.take(order)
-            return drawn_scores(self.scorer, log_odds, Y, weights, views, seed=seed, level=level)
+            forecast = None if scored.forecast is None else scored.forecast.take(order)
+            how: dict[str, Any] = {"seed": seed, "level": level, "forecast": forecast}
+            return drawn_scores(self.scorer, log_odds, Y, weights, views, **how)
 
         return decider.decide(scored, request or BatchRequest(), drawn)
 
@@ -360,8 +362,10 @@ def fit_detector(
     def drawn(level: float) -> Floats:
         rows, order = models.training_rows, models.training_rows.order
         weights, views = scored.rows.weights_of(order), scored.rows.views
-        seen = scored.rows.log_odds[order], rows.Y, weights, None if views is None else views.take(order)
-        return drawn_scores(scored.scorer, *seen, seed=settings.seed, level=level)
+        coded, forecast = models.coded(rows.Y), scored.rows.forecast
+        seen = scored.rows.log_odds[order], coded, weights, None if views is None else views.take(order)
+        ahead = None if forecast is None else forecast.take(order)
+        return drawn_scores(scored.scorer, *seen, seed=settings.seed, level=level, forecast=ahead)
 
     return FittedDetector(
         settings=settings,

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from amiss.data.output_kinds import checked_kinds
 from amiss.decisions.settings import DEFAULT_SHARE, DecisionSettings
 from amiss.encoding.scalings import SCALINGS
 from amiss.encoding.scalings.base import Scaling
@@ -43,6 +44,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "exclude": None,
         "contamination": DEFAULT_SHARE,
         "fdr": None,
+        "output_kinds": None,
         "random_state": 0,
         "n_jobs": -1,
         "verbose": False,
@@ -65,6 +67,7 @@ class Settings:
     models: ModelSettings
     scoring: ScoringSettings
     decision: DecisionSettings
+    output_kinds: Mapping[str, str | tuple[str, ...]]
     seed: int
     n_jobs: int | None
     verbose: bool
@@ -113,6 +116,7 @@ class Settings:
                 penalised=isinstance(given["model"], str),
             ),
             decision=decision,
+            output_kinds=MappingProxyType(checked_kinds(given["output_kinds"])),
             seed=_seed(given["random_state"]) % 2**63,
             n_jobs=_checked_jobs(given["n_jobs"]),
             verbose=bool(given["verbose"]),
@@ -121,10 +125,15 @@ class Settings:
 
     def __getstate__(self) -> dict[str, Any]:
         """A read-only view cannot be pickled; what it shows can."""
-        return {**self.__dict__, "parameters": dict(self.parameters)}
+        return {
+            **self.__dict__,
+            "parameters": dict(self.parameters),
+            "output_kinds": dict(self.output_kinds),
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, parameters=MappingProxyType(state["parameters"]))
+        views = {name: MappingProxyType(state[name]) for name in ("parameters", "output_kinds")}
+        self.__dict__.update(state, **views)
 
     def with_rule(self, rule: ScoringRule) -> Settings:
         """The same with a rule that was chosen."""

@@ -63,6 +63,13 @@ def test_what_cannot_be_had_is_bad_input(amiss, mulan, arguments, said):
     assert said in done.err
 
 
+def test_table_2_needs_a_folder_for_its_results(amiss, mulan):
+    for more in ([], ["--table", "paper"]):
+        done = amiss("reproduce", "--data", mulan, *more)
+        assert done.code == 2
+        assert done.err.endswith("Error: Missing option '-o' / '--output'.\n")
+
+
 def test_a_file_that_is_not_ours_is_not_overwritten(amiss, mulan, tmp_path):
     (tmp_path / "out" / "cells").mkdir(parents=True)
     (tmp_path / "out" / "cells" / "yeast-10-0.json").write_text("[1]")

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from amiss.cli.lazy import LazyOption, default_of
+from amiss.cli.reading import said_kinds
 from amiss.decisions.settings import AUTO_LEVEL, DEFAULT_SHARE
 from amiss.encoding.scalings import SCALINGS
 from amiss.models.registry import MODELS, PARENTS
@@ -257,6 +258,7 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
         exclude=_named(options["exclude"], data.output_names, "--exclude") or options["min_skill"],
         contamination=share,
         fdr=options["fdr"],
+        output_kinds=said_kinds(options["kinds"]) or None,
         random_state=options["seed"],
         n_jobs=options["jobs"],
         verbose=not options.get("quiet") and sys.stderr.isatty(),

@@ -133,12 +133,21 @@ def _outputs(explanation: Explanation) -> str:
     from amiss.cli.terminal import aligned
     from amiss.wording import percent, printable
 
-    head = ["output", "is", "chance of 1", "contribution", "share", "score if changed", "neighbours alike"]
+    tags = all(each.is_tag for each in explanation.outputs)
+    head = [
+        "output",
+        "is",
+        "chance of 1" if tags else "chance of it",
+        "contribution",
+        "share",
+        "score if changed",
+        "neighbours alike",
+    ]
     lines = [
         [
             printable(each.output),
-            str(each.observed),
-            percent(each.chance_of_one),
+            printable(str(each.observed)),
+            percent(each.chance_of_one if tags and each.chance_of_one is not None else each.probability),
             f"{each.contribution:.4g}",
             percent(each.share_of_score),
             "" if each.score_if_changed is None else f"{each.score_if_changed:.4g}",
@@ -169,4 +178,7 @@ def _grounds(output: ExplainedOutput, explanation: Explanation) -> str:
         ["all other columns", f"{rest:+.3f}"],
         ["in this row", f"{grounds.log_odds:+.3f}"],
     ]
-    return f"Log-odds that {printable(output.output)} is 1 (plus speaks for 1, minus for 0):\n{aligned(lines)}"
+    what = "is 1 (plus speaks for 1, minus for 0)"
+    if not output.is_tag:
+        what = f"is {printable(str(output.observed))} (plus speaks for it, minus against it)"
+    return f"Log-odds that {printable(output.output)} {what}:\n{aligned(lines)}"

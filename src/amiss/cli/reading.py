@@ -54,6 +54,13 @@ _OPTIONS = (
         help="Output columns: names or globs ('tag_*'), "
         "a Mulan XML file, or last:14. Not needed for svmlight and npz.",
     ),
+    click.option(
+        "--kinds",
+        metavar="COL=KIND",
+        multiple=True,
+        help="Kind of an output, where its values do not tell: binary, class, ordinal, count or number, or levels "
+        "in their order ('grade=low<medium<high'). Several are separated by commas.",
+    ),
     _INPUTS,
     _GIVEN,
     _GROUP,
@@ -102,6 +109,7 @@ def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str,
         categorical=categories,
         format=options["file_format"],
         inputs=options["inputs"],
+        known=columns.output_columns,
         like=(columns.inputs, columns.outputs),
     )
 
@@ -125,4 +133,20 @@ def read_table(files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
         inputs=options["inputs"],
         probabilities=options["probabilities"],
         group=options["group"],
+        output_kinds=said_kinds(options["kinds"]),
     )
+
+
+def said_kinds(items: tuple[str, ...]) -> dict[str, Any]:
+    """The kinds of outputs that --kinds says.
+
+    >>> said_kinds(("dose=number,grade=low<high",))
+    {'dose': 'number', 'grade': ['low', 'high']}
+    """
+    found: dict[str, Any] = {}
+    for item in filter(None, (part.strip() for each in items for part in each.split(","))):
+        name, equals, kind = item.rpartition("=")
+        if not equals:
+            raise click.UsageError(f"--kinds {item!r}: write NAME=KIND, as in dose=number")
+        found[name.strip()] = [level.strip() for level in kind.split("<")] if "<" in kind else kind.strip()
+    return found

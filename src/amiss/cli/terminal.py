@@ -116,8 +116,8 @@ def cell_table(cells: list[Cell], data: Dataset) -> str:
                 printable(cell.output, LONGEST_ID),
                 str(cell.row + 1),
                 *row_id,
-                str(cell.observed),
-                str(cell.suggested),
+                printable(str(cell.observed)),
+                printable(str(cell.suggested)),
                 probability(cell.probability),
                 f"{cell.score:.3g}",
             ]
@@ -208,4 +208,5 @@ def _sentence(row: RankedRow) -> str:
 
 def _reason(reason: Reason, score: float) -> str:
     name = printable(reason.output)
-    return f"{name} = {reason.observed} (p {probability(reason.probability)}, {reason.contribution / score:.0%})"
+    share = reason.contribution / score
+    return f"{name} = {printable(str(reason.observed))} (p {probability(reason.probability)}, {share:.0%})"

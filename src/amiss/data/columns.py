@@ -7,6 +7,7 @@ from typing import Any
 
 from amiss.data.alignment import aligned_columns, refuse_reordered_index, refuse_unequal_lengths
 from amiss.data.convert import are_label_lists
+from amiss.data.output_kinds import Asked, OutputColumn
 from amiss.data.records import as_list
 from amiss.data.row_roles import LOG_PROBABILITY, as_probabilities, beside, log_odds_table
 from amiss.data.table import Table
@@ -19,7 +20,8 @@ class Columns:
     """Names of inputs and outputs, whether the user gave them, and in what form the table came.
 
     ``label_lists`` says that outputs came as lists of labels, ``from_frame`` that inputs came as a data frame.
-    With probabilities of the user's, the last inputs are their log-odds, one per output (``has_given``).
+    With probabilities of the user's, the last inputs are their log-odds, one per output (``has_given``). ``kinds``
+    are those of the outputs; empty if all of them are 0 or 1.
     """
 
     inputs: tuple[str, ...]
@@ -29,6 +31,12 @@ class Columns:
     label_lists: bool
     from_frame: bool
     has_given: bool = False
+    kinds: tuple[OutputColumn, ...] = ()
+
+    @property
+    def output_columns(self) -> tuple[OutputColumn, ...]:
+        """The kind of each output."""
+        return self.kinds or tuple(OutputColumn(name) for name in self.outputs)
 
     @property
     def given(self) -> tuple[int, ...]:
@@ -37,9 +45,11 @@ class Columns:
         return tuple(range(n_inputs - n_outputs, n_inputs)) if self.has_given else ()
 
     @classmethod
-    def of(cls, X: Any, Y: Any, probabilities: Any = None) -> tuple[Columns, Table, Table]:
+    def of(
+        cls, X: Any, Y: Any, probabilities: Any = None, kinds: Asked | None = None
+    ) -> tuple[Columns, Table, Table]:
         """The columns of a table to be fitted, and its checked inputs and outputs."""
-        outputs = as_outputs(Y)
+        outputs = as_outputs(Y, kinds=kinds)
         inputs = _inputs_of(X, probabilities, outputs)
         refuse_unequal_lengths(inputs, outputs)
         refuse_reordered_index(X, Y)
@@ -52,6 +62,7 @@ class Columns:
             label_lists=are_label_lists(as_list(Y)),
             from_frame=hasattr(X, "columns"),
             has_given=probabilities is not None,
+            kinds=outputs.kinds,
         )
         return columns, inputs, outputs
 
@@ -61,7 +72,7 @@ class Columns:
             raise DataError("the fit had probabilities of each output; pass those of these rows too")
         if probabilities is not None and not self.has_given:
             raise DataError("the fit had no probabilities; leave them out, or fit again with some")
-        outputs = as_outputs(Y, self.outputs, self.label_lists)
+        outputs = as_outputs(Y, self.outputs, self.label_lists, known=self.output_columns)
         outputs = aligned_columns(outputs, self.outputs, "y", self.outputs_named)
         n_own = len(self.inputs) - len(self.given)
         own = aligned_columns(as_inputs(X), self.inputs[:n_own], "x", self.inputs_named) if n_own else None

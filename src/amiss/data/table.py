@@ -14,8 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from amiss.arrays import Floats, Matrix, Rows
+from amiss.data.output_kinds import BINARY, MISSING, OutputColumn
 
-MISSING = "missing"  # how a missing cell is printed
 Role = Literal["inputs", "outputs"]
 
 
@@ -55,6 +55,7 @@ class Table:
 
     ``named`` is False if the user gave no names and the columns are only numbered (x0, x1, …). ``checked`` are
     values that were found to be valid inputs or outputs (:func:`checked_as`). ``library`` made the frame, if any.
+    ``kinds`` are of outputs that were checked: one per column, or none if all of them are 0 or 1.
 
     >>> table = Table(np.array([[1.0, 0.0], [2.0, 1.0]]), ("age", "sex"), {1: ("f", "m")})
     >>> table.shape
@@ -71,6 +72,12 @@ class Table:
     named: bool = True
     checked: tuple[Role, Matrix] | None = field(default=None, repr=False, compare=False)
     library: str | None = field(default=None, compare=False)
+    kinds: tuple[OutputColumn, ...] = field(default=(), repr=False)
+
+    @property
+    def output_columns(self) -> tuple[OutputColumn, ...]:
+        """The kind of each column of outputs that were checked."""
+        return self.kinds or tuple(OutputColumn(name, BINARY) for name in self.names)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -149,7 +156,8 @@ class Table:
         levels = {new: self.levels[old] for new, old in enumerate(columns) if old in self.levels}
         chosen = np.asarray(columns, dtype=np.intp)
         names = tuple(self.names[column] for column in columns)
-        return self._with(self.values[:, chosen], names=names, levels=levels)
+        kinds = tuple(self.kinds[column] for column in columns) if self.kinds else ()
+        return self._with(self.values[:, chosen], names=names, levels=levels, kinds=kinds)
 
     def _with(self, values: Matrix, **changes: Any) -> Table:
         """Cells of this table in another arrangement, which are as valid as these."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Floats, Matrix, row_blocks
-from amiss.data.convert import TRUTH, are_label_lists, as_column, as_table, from_label_lists
+from amiss.arrays import Floats, Mask, Matrix, row_blocks
+from amiss.data.convert import are_label_lists, as_column, as_table, from_label_lists
+from amiss.data.output_cells import as_known, said, told
+from amiss.data.output_kinds import BINARY, Asked, OutputColumn, all_binary, refuse_unknown_outputs
 from amiss.data.records import are_records, as_list
 from amiss.data.table import Table, checked_as, is_checked
 from amiss.errors import DataError, quoted, quoted_list, refuse_duplicates
@@ -36,11 +38,18 @@ def as_inputs(X: Any) -> Table:
     return checked_as("inputs", table)
 
 
-def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = False) -> Table:
-    """Outputs as a dense table of 0, 1 and NaN (missing).
+def as_outputs(
+    Y: Any,
+    names: Sequence[str] | None = None,
+    label_lists: bool = False,
+    kinds: Asked | None = None,
+    known: Sequence[OutputColumn] = (),
+) -> Table:
+    """Outputs as a dense table of values; NaN is missing.
 
     If Y holds lists of labels, ``names`` are the columns, by default all labels that occur, sorted.
-    ``label_lists`` says that Y holds such lists, in case its form alone does not show it.
+    ``label_lists`` says that Y holds such lists, in case its form alone does not show it. ``kinds`` are said by
+    the user, ``known`` are those of a fit; the kind of any other output is told from its cells.
 
     >>> as_outputs([["cat", "dog"], [], ["dog"]]).values
     array([[1., 1.],
@@ -55,26 +64,58 @@ def as_outputs(Y: Any, names: Sequence[str] | None = None, label_lists: bool = F
     refuse_duplicates(table.names)
     if table.shape[1] == 0:
         raise DataError("there is no output column; name at least one")
-    if is_checked("outputs", table):
+    if kinds:
+        refuse_unknown_outputs(kinds, table.names)
+    if known and not table.named and len(known) == len(table.names):
+        table = replace(table, names=tuple(column.name for column in known))
+    of_fit = {column.name: column for column in known}
+    if is_checked("outputs", table) and not kinds and _are_known(table, of_fit):
         return table
+    return _as_kinds(table, kinds or {}, of_fit)
+
+
+def _are_known(table: Table, of_fit: Mapping[str, OutputColumn]) -> bool:
+    """Whether the columns are of the kinds of a fit, or of their own."""
+    return not of_fit or table.output_columns == tuple(of_fit.get(name) for name in table.names)
+
+
+def _as_kinds(table: Table, kinds: Asked, of_fit: Mapping[str, OutputColumn]) -> Table:
+    """The table with the values of each column as of its kind."""
     stored_sparse = sparse.issparse(table.values)
     values = table.values.toarray() if stored_sparse else np.array(table.values, dtype=np.float64)
-    for column, levels in table.levels.items():
-        values[:, column] = _truth_values(values[:, column], levels)
-    bad = _first(values, lambda cells: ~np.isnan(cells) & (cells != 0) & (cells != 1))
-    if bad is not None:
-        row, column = bad
-        raise DataError(
-            f"{table.where(row)}, column {quoted(table.names[column])}: "
-            "an output must be 0 or 1 (or true/false, yes/no), or empty if it is missing"
-        )
-    return checked_as("outputs", replace(table, values=values, levels={}))
+    columns, plain = [], _only_0_and_1(values)
+    for place, name in enumerate(table.names):
+        if plain[place] and place not in table.levels and not table.kinds and _is_binary(name, kinds, of_fit):
+            columns.append(OutputColumn(name))
+            continue
+        own = table.kinds[place].levels if table.kinds and table.kinds[place].kind.has_levels else None
+        cells = values[:, place], table.levels.get(place, own)
+        if name in kinds:
+            values[:, place], column = said(name, *cells, kinds[name], table.where)
+        elif name in of_fit:
+            column = of_fit[name]
+            values[:, place] = as_known(*cells, column, table.where)
+        elif table.kinds:
+            column = table.kinds[place]
+        else:
+            values[:, place], column = told(name, *cells, table.where)
+        columns.append(column)
+    found = () if all_binary(columns) else tuple(columns)
+    return checked_as("outputs", replace(table, values=values, levels={}, kinds=found))
 
 
-def _truth_values(codes: Floats, levels: tuple[str, ...]) -> Floats:
-    """0 and 1 for texts with these meanings; any other text becomes -1, which is refused later."""
-    meaning = np.array([TRUTH.get(level.strip().lower(), -1.0) for level in levels] + [np.nan])
-    return meaning[np.where(np.isnan(codes), len(levels), codes).astype(np.intp)]
+def _only_0_and_1(values: Floats) -> Mask:
+    """Which columns hold nothing but 0, 1 and missing values."""
+    plain = np.ones(values.shape[1], dtype=bool)
+    for rows in row_blocks(len(values)):
+        cells = values[rows]
+        plain &= ((cells == 0) | (cells == 1) | np.isnan(cells)).all(axis=0)
+    return plain
+
+
+def _is_binary(name: str, kinds: Asked, of_fit: Mapping[str, OutputColumn]) -> bool:
+    """Whether nobody says that a column of 0 and 1 is of another kind."""
+    return name not in kinds and of_fit.get(name, OutputColumn(name)).kind is BINARY
 
 
 def _first(values: Matrix, test: Any) -> tuple[int, int] | None:

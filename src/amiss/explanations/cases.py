@@ -11,7 +11,9 @@ from amiss.arrays import Floats, Matrix, Rows
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.models.conditional import ConditionalModel
 from amiss.models.fitting import FittedModels
+from amiss.models.mixed.layout import coded
 from amiss.models.projection import rho
+from amiss.scoring.forecast import Forecast
 from amiss.scoring.hypotheses import KINDS, Kind
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
@@ -30,7 +32,7 @@ class Case:
     new row. ``model`` is None where the models that scored the row were not kept. ``views`` are other
     log-odds, those of doubts by ``doubting_model`` and ``inputs_model``, and ``odds`` are those of each kind of
     error; None where the rule weighs no hypotheses. ``is_unrelated`` says whether the outputs look like another
-    row's.
+    row's. ``forecast`` is what models expect of outputs of several kinds; None if every output is 0 or 1.
     """
 
     number: int | None
@@ -48,6 +50,18 @@ class Case:
     inputs_model: ConditionalModel | None = None
     odds: Floats | None = None
     is_unrelated: bool = False
+    forecast: Forecast | None = None
+
+    @property
+    def coded(self) -> Floats:
+        """The outputs as log-odds mean them."""
+        return self.Y if self.forecast is None else coded(self.Y[None], self.forecast.layout.columns)[0]
+
+    def instead(self, i: int) -> float:
+        """The value that an output should have if the observed one is wrong."""
+        if self.forecast is None:
+            return 1.0 - float(self.Y[i])
+        return self.forecast.expected(0, i, float(self.Y[i]), self.judged_by_inputs)
 
     @property
     def kind(self) -> Kind | None:
@@ -71,7 +85,7 @@ class Case:
         """The probability of each observed value by the models that see this kind of error."""
         if not self.judged_by_inputs or self.views is None:
             return self.probabilities
-        return np.asarray(np.where(np.isnan(self.Y), np.nan, rho(self.views.by_inputs[0], self.Y)))
+        return np.asarray(np.where(np.isnan(self.Y), np.nan, rho(self.views.by_inputs[0], self.coded)))
 
     @property
     def judging_model(self) -> ConditionalModel | None:
@@ -130,6 +144,7 @@ class Cases:
                 inputs_model=self.models.inputs_model,
                 odds=None if scored.odds is None else scored.odds[number],
                 is_unrelated=self._is_unrelated(scored, int(number)),
+                forecast=None if scored.forecast is None else scored.forecast.take(np.array([number])),
             )
 
     def _training_case(self, number: int) -> Case:
@@ -137,7 +152,8 @@ class Cases:
         assert training is not None
         position = int(rows.place[number])
         design, Y = rows.design[[position]], rows.Y[[position]]
-        alone, views, doubt = self.models.inputs_model, training.views, self.scorer.doubt_share
+        alone, views, forecast = self.models.inputs_model, training.views, training.forecast
+        doubt = self.scorer.doubt_share if forecast is None else self.scorer.share
         return Case(
             number=number,
             position=position,
@@ -154,6 +170,7 @@ class Cases:
             inputs_model=None if alone is None else rows.inputs_model_of(position, alone, doubt),
             odds=None if training.odds is None else training.odds[number],
             is_unrelated=self._is_unrelated(training, number),
+            forecast=None if forecast is None else forecast.take(np.array([number])),
         )
 
     def _is_unrelated(self, scored: ScoredRows, number: int) -> bool:

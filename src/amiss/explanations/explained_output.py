@@ -8,8 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from amiss.arrays import Floats
+from amiss.data.output_kinds import BINARY
 
-Direction = Literal["commission", "omission"]
+Direction = Literal["commission", "omission", "other", "high", "low"]
+Value = int | float | str | None
 
 MOST_TERMS = 10
 
@@ -70,15 +72,18 @@ class ExplainedOutput:
     Attributes
     ----------
     observed : the value that stands there
-    probability : the model's probability of that value
-    chance_of_one : the model's probability of a 1
-    direction : "commission" if it is 1 and unexpected, "omission" if it is 0 and 1 is expected, None
-        if the value is the more probable one
+    probability : the model's probability of that value; of a number, of one as far out
+    chance_of_one : the model's probability of a 1; None for outputs of other kinds
+    direction : "commission" if it is 1 and unexpected, "omission" if it is 0 and 1 is expected, "other" for a
+        class where another one is expected, "high" or "low" for a number or a grade; None if it is not unlikely
     expected : the more probable value
+    kind : the kind of the output
+    instead : the value it should have if the observed one is wrong
+    interval : between which values a number is expected; None for outputs of other kinds
     contribution : what the output adds to the score; the contributions of all outputs add up to it
     share_of_score : the same as a share of the score
     weight : its weight in the score
-    score_if_changed : the row's score if this output had the other value; None where that is not known,
+    score_if_changed : the row's score if this output had the value ``instead``; None where that is not known,
         or the contribution is small
     probability_if_first_changed : the probability of the observed value if the first suspect had its other
         value; None for that one, and where it is not known
@@ -88,11 +93,11 @@ class ExplainedOutput:
     """
 
     output: str
-    observed: int
+    observed: Value
     probability: float
-    chance_of_one: float
+    chance_of_one: float | None
     direction: Direction | None
-    expected: int
+    expected: Value
     contribution: float
     share_of_score: float
     weight: float
@@ -102,6 +107,13 @@ class ExplainedOutput:
     neighbors_known: int | None = None
     grounds: Grounds | None = None
     predictable: bool = True
+    kind: str = BINARY.name
+    instead: Value = None
+    interval: tuple[float, float] | None = None
+
+    @property
+    def is_tag(self) -> bool:
+        return self.kind == BINARY.name
 
     def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "grounds"}

@@ -19,10 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from amiss.arrays import Floats, Rows
+from amiss.data.output_kinds import BINARY, OutputColumn
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.explanations.cases import Case, Cases
 from amiss.explanations.explained_output import ExplainedOutput, Grounds
@@ -36,6 +38,7 @@ from amiss.scoring.rules import scores
 from amiss.scoring.scorer import Scorer
 
 LEANING = 1 / 3
+TAG = OutputColumn("")
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,10 @@ class Explainer:
             left_out=_left_out(case, attributions),
             kind=case.kind,
             chances=_chances(case),
-            observed={self.output_names[i]: int(case.Y[i]) for i in np.flatnonzero(~np.isnan(case.Y))},
+            observed={
+                self.output_names[i]: _column(case, i).plain(case.Y[i])
+                for i in np.flatnonzero(~np.isnan(case.Y)).tolist()
+            },
         )
 
     def _outputs(
@@ -138,23 +144,20 @@ class Explainer:
         others = [int(i) for i in np.argsort(-case.contributions, kind="stable") if int(i) in rest]
         alike, known = self._alike(case)
         for i in [*suspects, *others]:
-            value, probability = int(case.Y[i]), float(probabilities[i])
+            probability = float(probabilities[i])
             contribution = float(case.contributions[i])
             yield ExplainedOutput(
                 output=self.output_names[i],
-                observed=value,
                 probability=probability,
-                chance_of_one=probability if value else 1 - probability,
-                direction=None if probability >= 0.5 else ("commission" if value else "omission"),
-                expected=value if probability >= 0.5 else 1 - value,
+                **_values(case, i, probability),
                 contribution=contribution,
                 share_of_score=float(case.contributions[i] / score) if score > 0 else 0.0,
                 weight=float(case.weights[i]),
                 score_if_changed=changed[i].score if i in changed else None,
                 probability_if_first_changed=None if healed is None or i == suspects[0] else float(healed[i]),
-                neighbors_alike=None if alike is None else int(alike[i]),
-                neighbors_known=None if known is None else int(known[i]),
-                grounds=self._grounds(case, attributions[i]) if attributions is not None and i in chosen else None,
+                neighbors_alike=None if alike is None or _is_amount(case, i) else int(alike[i]),
+                neighbors_known=None if known is None or _is_amount(case, i) else int(known[i]),
+                grounds=None if attributions is None else self._grounds(case, attributions.get(i)),
                 predictable=self._predictable(case, i),
             )
 
@@ -187,12 +190,16 @@ class Explainer:
             return None
         for i in suspects:
             attribution = model.attribution(case.design, case.filled[None], i, self.models.average)
-            if attribution is None:
+            if attribution is None and not _is_amount(case, i):
                 return None
+            if attribution is None:
+                continue
             found[i] = attribution
         return found
 
-    def _grounds(self, case: Case, found: Attribution) -> Grounds:
+    def _grounds(self, case: Case, found: Attribution | None) -> Grounds | None:
+        if found is None:
+            return None
         n_columns, source = case.design.shape[1], self.models.encoder.sources
         of_columns = found.columns[:n_columns]
         return Grounds(
@@ -203,6 +210,41 @@ class Explainer:
             input_names=self.input_names,
             output_names=self.output_names,
         )
+
+
+def _column(case: Case, i: int) -> OutputColumn:
+    return TAG if case.forecast is None else case.forecast.layout.columns[i]
+
+
+def _is_amount(case: Case, i: int) -> bool:
+    return _column(case, i).kind.is_numeric
+
+
+def _values(case: Case, i: int, probability: float) -> dict[str, Any]:
+    """What stands in an output, what should, and in which way it is off."""
+    column, value = _column(case, i), float(case.Y[i])
+    likely, instead = probability >= 0.5, case.instead(i)
+    found: dict[str, Any] = {
+        "kind": column.kind.name,
+        "observed": column.plain(value),
+        "expected": column.plain(value if likely else instead),
+        "instead": column.plain(instead),
+        "direction": None if likely else _direction(column, value, instead),
+        "chance_of_one": None,
+    }
+    if column.kind is BINARY:
+        found["chance_of_one"] = probability if value else 1 - probability
+    elif column.kind.is_numeric and case.forecast is not None:
+        found["interval"] = case.forecast.interval(0, i, case.judged_by_inputs)
+    return found
+
+
+def _direction(column: OutputColumn, value: float, instead: float) -> str:
+    if column.kind is BINARY:
+        return "commission" if value else "omission"
+    if column.kind.has_levels and not column.kind.ordered:
+        return "other"
+    return "high" if value > instead else "low"
 
 
 def _ordered_suspects(case: Case, changed: dict[int, Changed]) -> list[int]:
@@ -224,6 +266,9 @@ def _chances(case: Case) -> dict[str, float]:
 def _left_out(case: Case, attributions: dict[int, Attribution] | None) -> dict[str, str]:
     """What could not be said, and why."""
     result = {}
+    trees = [i for i in case.suspects if _is_amount(case, int(i))]
+    if trees and attributions is not None:
+        result["grounds"] = "on what grounds numbers are expected, because forests have no coefficients"
     if case.model is None:
         result["score_if_changed"] = "what a change would do, because the models that scored this row are not kept"
     if attributions is None:

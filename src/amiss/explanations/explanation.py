@@ -10,8 +10,8 @@ from typing import Any
 
 from scipy.special import expit
 
-from amiss.data.table import MISSING
-from amiss.explanations.explained_output import MOST_TERMS, ExplainedOutput, Term
+from amiss.data.output_kinds import MISSING
+from amiss.explanations.explained_output import MOST_TERMS, ExplainedOutput, Term, Value
 from amiss.scoring.registry import SPACES
 from amiss.wording import count, in_sentence, joined, percent, printable
 
@@ -73,7 +73,7 @@ class Explanation:
     neighbors: tuple[int, ...] | None = field(repr=False)
     neighbor_space: str
     left_out: Mapping[str, str]
-    observed: Mapping[str, int] = field(repr=False)
+    observed: Mapping[str, Value] = field(repr=False)
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     p_value: float | None = None
     kind: str | None = None
@@ -145,7 +145,7 @@ class Explanation:
         after = output.score_if_changed
         if after is None:
             return []
-        then = f"With {1 - output.observed} instead, the score would be {after:.2g}"
+        then = f"With {said(output.instead)} instead, the score would be {after:.2g}"
         if after > WORTH_IT * self.score:
             return [f"{then}: changing this output alone would help little."]
         if not self.flagged:
@@ -156,19 +156,20 @@ class Explanation:
         """The columns that speak most for the value that was expected."""
         if output.grounds is None or output.direction is None:
             return []
-        sign = 1 if output.expected == 1 else -1
+        sign = 1 if output.expected == 1 and output.is_tag else -1
         if not output.predictable:  # no column says anything, so none is a reason
-            rare = _rare(output.observed, float(expit(-sign * output.grounds.average)))
+            rare = _rare(output, float(expit(-sign * output.grounds.average)))
             return [f"{rare.removesuffix('.')}, and not predictable from these columns."]
         terms = [term for term in output.grounds.largest(50) if sign * term.log_odds > 0]
         telling = [term for term in terms if abs(term.log_odds) >= TELLING * abs(terms[0].log_odds)]
         named = [self.with_value(term) for term in telling[:MOST_REASONS]]
         sentences, usual = [], sign * output.grounds.average
         if usual > 0 and usual >= max((abs(term.log_odds) for term in telling), default=0.0):
-            sentences.append(_rare(output.observed, float(expit(-usual))))
+            sentences.append(_rare(output, float(expit(-usual))))
         if named:
             reasons = f"{'Other' if sentences else 'The main'} {'reason' if len(named) == 1 else 'reasons'}"
-            sentences.append(f"{reasons} to expect {output.expected}: {joined(named)}.")
+            what = f"to expect {output.expected}" if output.is_tag else "against it"
+            sentences.append(f"{reasons} {what}: {joined(named)}.")
         return sentences
 
     def _alike(self, output: ExplainedOutput) -> list[str]:
@@ -200,15 +201,33 @@ class Explanation:
 
 
 def _valued(output: ExplainedOutput) -> str:
-    return f"{in_sentence(output.output)} = {output.observed}"
+    return f"{in_sentence(output.output)} = {said(output.observed)}"
+
+
+def said(value: Value) -> str:
+    """A value in a sentence."""
+    return in_sentence(str(value), 40) if isinstance(value, str) else str(value)
+
+
+def _expected(output: ExplainedOutput) -> str:
+    if output.interval is None:
+        return said(output.expected)
+    low, high = (f"{end:.4g}" for end in output.interval)
+    return low if low == high else f"{low} to {high}"
 
 
 def _claim(output: ExplainedOutput) -> str:
     name, makes = in_sentence(output.output), f"it accounts for {percent(output.share_of_score)} of the score"
     if output.direction is None:
         return (
-            f"{name} is {output.observed}, in itself the likelier value ({percent(output.probability)}), "
+            f"{name} is {said(output.observed)}, in itself the likelier value ({percent(output.probability)}), "
             f"but {makes}."
+        )
+    if not output.is_tag:
+        as_far = " a value as far off" if output.interval else ""
+        return (
+            f"{name} is {said(output.observed)} where {_expected(output)} is expected "
+            f"(the model gives{as_far or ' it'} a chance of {percent(output.probability)}); {makes}."
         )
     return (
         f"{name} is {output.observed} where {output.expected} is expected (the model gives a {output.observed} "
@@ -216,10 +235,11 @@ def _claim(output: ExplainedOutput) -> str:
     )
 
 
-def _rare(value: int, chance: float) -> str:
+def _rare(output: ExplainedOutput, chance: float) -> str:
     """How seldom the value that stands there is, in the average row."""
     rare = "is rare" if chance < RARE else "is the less likely value"
-    return f"A {value} {rare} here ({percent(chance)} in the average row)."
+    what = f"A {output.observed}" if output.is_tag else said(output.observed).capitalize()
+    return f"{what} {rare} here ({percent(chance)} in the average row)."
 
 
 def _companions(first: ExplainedOutput, others: Sequence[ExplainedOutput]) -> list[str]:
@@ -245,8 +265,8 @@ def _html_row(output: ExplainedOutput) -> str:
     after = "" if output.score_if_changed is None else f"{output.score_if_changed:.4g}"
     cells = (
         f"<bdi>{escape(printable(output.output, LONGEST_NAME))}</bdi>",
-        str(output.observed),
-        percent(output.chance_of_one),
+        escape(said(output.observed)),
+        "" if output.chance_of_one is None else percent(output.chance_of_one),
         f'<span style="{width}"></span> {percent(output.share_of_score)}',
         after,
     )

@@ -1,4 +1,4 @@
-"""What a row would score if one of its suspicious outputs had its other value."""
+"""What a row would score if one of its suspicious outputs had its other value, or the one that is expected."""
 
 from __future__ import annotations
 
@@ -44,16 +44,24 @@ def _if_changed(cases: list[Case], models: FittedModels, scorer: Scorer) -> list
         return results
     of_case, changed = (np.array(column, dtype=np.intp) for column in zip(*pairs, strict=True))
     Y, filled = (np.stack([getattr(cases[place], name) for place in of_case]) for name in ("Y", "filled"))
-    each = np.arange(len(changed))
-    Y[each, changed] = filled[each, changed] = 1 - Y[each, changed]
+    each, changing = np.arange(len(changed)), [cases[place] for place in of_case]
+    if models.layout is None:
+        Y[each, changed] = filled[each, changed] = 1 - Y[each, changed]
+    else:
+        Y[each, changed] = [case.instead(int(i)) for case, i in zip(changing, changed, strict=True)]
+        filled = models.expectations.filled(_designs(changing, models), Y)
     log_odds = _log_odds([case.model for case in cases], cases, of_case, filled, models)
-    changing = [cases[place] for place in of_case]
     near, views = _neighbors(changing, filled, models, scorer), None
-    if scorer.by_inputs is not None:
+    if scorer.by_inputs is not None and models.layout is not None:
+        alone = _log_odds([case.inputs_model for case in cases], cases, of_case, filled, models)
+        weights = scorer.by_inputs.of(scorer.rule, scorer.weighting, near)
+        views = Views(log_odds, alone, alone, weights, models.usual_log_odds(filled))
+    elif scorer.by_inputs is not None:
         doubted = _log_odds([case.doubting_model for case in cases], cases, of_case, filled, models)
         views = _views(changing, doubted, scorer.by_inputs.of(scorer.rule, scorer.weighting, near))
-    after = scores(scorer.contributions(log_odds, Y, scorer.weights(near), views))
-    for place, i, score, values, odds in zip(of_case, changed, after, Y, log_odds, strict=True):
+    coded = models.coded(Y)
+    after = scores(scorer.contributions(log_odds, coded, scorer.weights(near), views))
+    for place, i, score, values, odds in zip(of_case, changed, after, coded, log_odds, strict=True):
         results[place][int(i)] = Changed(float(score), rho(odds, values))
     return results
 

@@ -26,12 +26,17 @@ from amiss.models.folds import averaged_over_copies, in_company, stratified_fold
 from amiss.models.given import GivenLearner
 from amiss.models.learner import Learner
 from amiss.models.missing import Expectations, base_rates
+from amiss.models.mixed.expected import MixedExpectations
+from amiss.models.mixed.fit import MixedLogOdds, fit_mixed, stand_ins
+from amiss.models.mixed.layout import OutputLayout, coded
+from amiss.models.mixed.model import MixedModel, usual_log_odds
 from amiss.models.scaling_choice import choose_scaling
 from amiss.models.settings import UNSCALED, ModelSettings
 from amiss.models.ties import NO_TIES, Ties
 from amiss.wording import count
 
 AS_GIVEN = SCALINGS["block"]  # log-odds say most at their extremes, which ranks would flatten
+NO_GIVEN = "given probabilities are for tables in which every output is 0 or 1; leave them out"
 WITHOUT_ROWS = "this model was saved without the rows of the fit; only new rows can be explained"
 
 
@@ -79,7 +84,7 @@ class TrainingRows:
         self, position: int, model: ConditionalModel, folds: FoldModels | None, share: float
     ) -> ConditionalModel | None:
         if share == 0:
-            return model
+            return replace(model, row=position) if isinstance(model, MixedModel) else model
         if folds is None:
             return None
         if self.in_company[position]:
@@ -97,12 +102,12 @@ class FittedModels:
     without them. Strengths are NaN for models without them. ``inputs_model`` sees the inputs alone; None if
     nothing asked for it. Log-odds of ``ties`` are to be normalised. ``only_given`` says that there are no inputs
     but predictions that the user brought. ``metric`` scales encoded rows where distances count and the encoder
-    scales nothing.
+    scales nothing. ``layout`` is that of outputs of several kinds; None if every output is 0 or 1.
     """
 
     encoder: Encoder
     model: ConditionalModel
-    expectations: Expectations
+    expectations: Expectations | MixedExpectations
     strength: Floats
     converged: Mask
     average: Floats
@@ -112,6 +117,20 @@ class FittedModels:
     ties: Ties = NO_TIES
     only_given: bool = False
     metric: Encoder | None = None
+    layout: OutputLayout | None = None
+
+    def coded(self, Y: Floats) -> Floats:
+        """Outputs as the scores see them (:func:`amiss.models.mixed.layout.coded`)."""
+        return Y if self.layout is None else coded(Y, self.layout.columns)
+
+    def usual_log_odds(self, filled: Floats) -> Floats:
+        """Log-odds of observed outputs of several kinds by what is usual in the table."""
+        assert isinstance(self.expectations, MixedExpectations)
+        return usual_log_odds(self.expectations.layout, self.expectations.usual, filled)
+
+    def points(self, filled: Floats) -> Floats:
+        """Where outputs lie among neighbours."""
+        return filled if self.layout is None else self.layout.points(filled)
 
     def __repr__(self) -> str:
         outputs = count(len(self.strength), "output")
@@ -138,6 +157,8 @@ class FittedModels:
     def dependence(self) -> Floats | None:
         """``[j, i]`` is what output j = 1 adds to the log-odds of output i; None if the models are not linear."""
         n_columns = self.encoder.n_columns
+        if self.layout is not None:
+            return None
         linear = self.model.as_linear(n_columns)
         if linear is not self.model:  # rows show whether it gives the same log-odds
             design, Y = self.training_rows.design[:50], self.training_rows.Y[:50]
@@ -193,8 +214,8 @@ class FitResult:
     """
 
     models: FittedModels
-    by_all: LogOdds
-    by_inputs: LogOdds | None = None
+    by_all: LogOdds | MixedLogOdds
+    by_inputs: LogOdds | MixedLogOdds | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -231,6 +252,11 @@ def fit_models(
     order = np.argsort(fingerprints, kind="stable")
     inputs, outputs, fingerprints = copied_rows(inputs, order), outputs.take(order), fingerprints[order]
     groups = None if groups is None else groups[order]
+    if outputs.kinds:
+        if given:
+            raise DataError(NO_GIVEN)
+        table = inputs, outputs, fingerprints, groups
+        return _fit_kinds(settings, *table, np.argsort(order), seed, part, n_jobs, verbose)
     metric, learner, scaling = None, settings.learner, settings.scaling
     as_given = isinstance(learner, ClassifierLearner) and settings.shows_as_given
     if scaling is None:
@@ -271,6 +297,52 @@ def fit_models(
     )
     by_inputs = None if alone is None else LogOdds.of(alone, fits.ties, rows)
     return FitResult(models, LogOdds.of(whole, fits.ties, rows), by_inputs, whole.notes)
+
+
+def _fit_kinds(
+    settings: ModelSettings,
+    inputs: Table,
+    outputs: Table,
+    fingerprints: Fingerprints,
+    groups: Rows | None,
+    place: Rows,
+    seed: int,
+    part: bool,
+    n_jobs: int | None,
+    verbose: bool,
+) -> FitResult:
+    """The same for outputs of several kinds; rows stand in the order of their fingerprints."""
+    Y, scaling = np.asarray(outputs.values), settings.scaling
+    if scaling is None:
+        told = stand_ins(OutputLayout.of(outputs.kinds, Y), Y, outputs)
+        scaling = choose_scaling(inputs, told, n_jobs=n_jobs)
+    encoder = fit_encoder(inputs, scaling, part=part)
+    design = encoder.transform(inputs, overwrite=True)
+    how = {"settings": settings, "learner": settings.learner, "groups": groups, "fingerprints": fingerprints}
+    fit = fit_mixed(design, Y, outputs.kinds, seed=seed, n_jobs=n_jobs, verbose=verbose, **how)
+    whole, alone = fit.by_all, fit.by_inputs
+    rows = TrainingRows(
+        design=design,
+        Y=Y,
+        place=place,
+        fingerprints=fingerprints,
+        fold_models=whole.folds,
+        inputs_fold_models=None if alone is None else alone.folds,
+        groups=groups,
+    )
+    models = FittedModels(
+        encoder=encoder,
+        model=whole.model,
+        expectations=fit.expectations,
+        strength=whole.strength,
+        converged=whole.converged,
+        average=np.concatenate([np.ravel(design.mean(axis=0, dtype=np.float64)), fit.expectations.usual]),
+        seed=seed,
+        rows=rows,
+        inputs_model=None if alone is None else alone.model,
+        layout=whole.model.layout,
+    )
+    return FitResult(models, whole.log_odds, None if alone is None else alone.log_odds, fit.notes)
 
 
 def without_fold_models(models: FittedModels) -> FittedModels:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from amiss.arrays import Floats, Rows
+from amiss.explanations.explained_output import Value
 from amiss.models.projection import rho
 from amiss.scoring.rows import ScoredRows
 
@@ -23,6 +25,7 @@ class Cell:
     output : the name of the output
     observed : the value that stands there
     suggested : the value that it should have if it is wrong
+    low, high : between which values a number is expected; None for outputs of other kinds
     probability : of what was observed, by the model that finds it less likely (that of the inputs and the other
         outputs, or that of the inputs alone)
     score : how suspicious it is, from 0 to 1; the order of cells is by this. By other rules than "mixture" it is
@@ -32,10 +35,12 @@ class Cell:
 
     row: int
     output: str
-    observed: int
-    suggested: int
+    observed: Value
+    suggested: Value
     probability: float
     score: float
+    low: float | None = None
+    high: float | None = None
 
 
 def suspicious_cells(rows: ScoredRows, n: int | None = None) -> Iterator[Cell]:
@@ -46,18 +51,32 @@ def suspicious_cells(rows: ScoredRows, n: int | None = None) -> Iterator[Cell]:
     order = ranked_cells(score, rows, n)
     least = rows.probabilities
     if rows.views is not None:
-        least = np.fmin(least, rho(rows.views.by_inputs, rows.Y))
+        least = np.fmin(least, rho(rows.views.by_inputs, rows.coded))
     for place in order.tolist():
         row, output = divmod(place, rows.Y.shape[1])
-        observed = int(rows.Y[row, output])
         yield Cell(
             row=row,
             output=rows.output_names[output],
-            observed=observed,
-            suggested=1 - observed,
+            observed=rows.columns[output].plain(rows.Y[row, output]),
             probability=float(least[row, output]),
             score=float(score[row, output]),
+            **_suggestion(rows, row, output),
         )
+
+
+def _suggestion(rows: ScoredRows, row: int, output: int) -> dict[str, Any]:
+    """What should stand in a cell by the view that doubts it more, and for a number in which interval."""
+    observed, forecast = float(rows.Y[row, output]), rows.forecast
+    if forecast is None:
+        return {"suggested": int(1 - observed)}
+    by_inputs = rows.views is not None and bool(
+        rho(rows.views.by_inputs[row], rows.coded[row])[output] < rows.probabilities[row, output]
+    )
+    column = rows.columns[output]
+    found: dict[str, Any] = {"suggested": column.plain(forecast.expected(row, output, observed, by_inputs))}
+    if column.kind.is_numeric:
+        found["low"], found["high"] = forecast.interval(row, output, by_inputs)
+    return found
 
 
 def cell_scores(rows: ScoredRows) -> Floats:

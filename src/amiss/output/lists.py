@@ -73,9 +73,17 @@ def cell_record(rank: int, cell: Cell, data: Dataset) -> dict[str, Any]:
         "output": cell.output,
         "observed": cell.observed,
         "suggested": cell.suggested,
+        **_interval(cell, data),
         "probability": six_digits(cell.probability),
         "score": six_digits(cell.score),
     }
+
+
+def _interval(cell: Cell, data: Dataset) -> dict[str, Any]:
+    """Where a number should lie, if any output is one."""
+    if not any(column.kind.is_numeric for column in data.Y.output_columns):
+        return {}
+    return {"low": six_digits(cell.low), "high": six_digits(cell.high)}
 
 
 @contextmanager

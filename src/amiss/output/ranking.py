@@ -11,6 +11,7 @@ import numpy as np
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.dataset import Dataset
 from amiss.data.table import Origin
+from amiss.explanations.explained_output import Value
 from amiss.fitted import FittedDetector
 from amiss.monitoring.batch import ScoredBatch
 from amiss.scoring.rows import ScoredRows
@@ -26,7 +27,7 @@ class Reason:
     """One output's part in a row's score."""
 
     output: str
-    observed: int
+    observed: Value
     probability: float
     contribution: float
     p_value: float | None = None  # of a new row's output: how often it adds as much in rows held out of the fit
@@ -120,7 +121,7 @@ class RankedList:
             reasons=tuple(
                 Reason(
                     output=rows.output_names[i],
-                    observed=int(rows.Y[row, i]),
+                    observed=rows.columns[i].plain(rows.Y[row, i]),
                     probability=float(rows.probabilities[row, i]),
                     contribution=float(rows.contributions[row, i]),
                     p_value=_known(self.output_p_values, (row, i)),

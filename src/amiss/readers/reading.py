@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from amiss.data.dataset import Dataset
+from amiss.data.output_kinds import Asked, OutputColumn
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.errors import DataError
 from amiss.readers.aside import set_aside
@@ -30,6 +31,8 @@ def read(
     inputs: str | Path | Sequence[str | Path] = (),
     probabilities: str | Sequence[str] = (),
     group: str | None = None,
+    output_kinds: Asked | None = None,
+    known: Sequence[OutputColumn] = (),
     like: tuple[Sequence[str], Sequence[str]] | None = None,
 ) -> Dataset:
     """Read one table from one or several files with the same columns.
@@ -50,6 +53,8 @@ def read(
     probabilities : names or globs of columns that hold your own out-of-fold predictions, one per output: the
         probability that it is 1. They are matched to the outputs by name (``p_tag_a``).
     group : the column that says which rows belong together, such as pictures of one patient; not an input
+    output_kinds : the kind of each output that is not told by its cells: ``{"dose": "number"}``
+    known : the outputs of a fit, by which those of this table are read
     format : csv, tsv, arff, svmlight, npz or parquet; by default the file's suffix decides
     like : the inputs and outputs of another table. Where an svmlight file does not mention one of them,
         it is zero in all rows.
@@ -75,4 +80,8 @@ def read(
     if embedding is not None:
         data = with_embedding(data, embedding)
     nothing_else = data.probabilities is not None and not data.X.names
-    return replace(data, X=data.X if nothing_else else as_inputs(data.X), Y=as_outputs(data.Y))
+    return replace(
+        data,
+        X=data.X if nothing_else else as_inputs(data.X),
+        Y=as_outputs(data.Y, kinds=output_kinds, known=known),
+    )

@@ -45,4 +45,4 @@ class ErrorRates:
             return cls.unknown(rows.Y.shape[1])
         # Copies are left out: new rows that are compared with this are not copies of training rows either.
         single = ~np.isnan(rows.Y) & ~duplicated(rows.fingerprints)[:, None]
-        return cls.of(errors(result.out_of_fold, rows.Y), single)
+        return cls.of(errors(result.out_of_fold, result.models.coded(rows.Y)), single)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from amiss.arrays import Floats
 from amiss.scoring.doubt import count_doubtful
 from amiss.scoring.hypotheses import Hypotheses
 from amiss.scoring.rows import ScoredRows
+from amiss.scoring.two_views import TwoViews
 from amiss.wording import count
 
 # Chosen by eye on tables with errors made on purpose.
@@ -41,7 +43,7 @@ class ErrorEstimate:
     cells: Interval
 
 
-def estimate_errors(hypotheses: Hypotheses | None, scored: ScoredRows) -> ErrorEstimate | None:
+def estimate_errors(hypotheses: Hypotheses | TwoViews | None, scored: ScoredRows) -> ErrorEstimate | None:
     """How many rows and cells are wrong; None where no hypotheses are weighed.
 
     The estimate is the expected number of blind errors, as the shares have it, or the number of doubtful rows
@@ -52,6 +54,8 @@ def estimate_errors(hypotheses: Hypotheses | None, scored: ScoredRows) -> ErrorE
     """
     if hypotheses is None or scored.views is None or scored.wrong is None:
         return None
+    if isinstance(hypotheses, TwoViews):
+        return _of_kinds(scored, scored.wrong)
     Y, weights, views = scored.Y, scored.weights, scored.views
     blind = hypotheses.expected_blind(hypotheses.statistics(scored.log_odds, Y, weights, views.held_out))
     doubtful = float(count_doubtful(hypotheses.row_doubts(Y, weights, views)))
@@ -62,6 +66,16 @@ def estimate_errors(hypotheses: Hypotheses | None, scored: ScoredRows) -> ErrorE
     each = max(1.0, float(scored.wrong.sum()) / max(wrong, 1e-12))  # wrong cells of a wrong row
     rows = _interval(estimate, low, high, len(scored))
     return ErrorEstimate(rows, _interval(each * estimate, each * low, each * high, int(scored.counted.sum())))
+
+
+def _of_kinds(scored: ScoredRows, wrong: Floats) -> ErrorEstimate:
+    """Of outputs of several kinds: the chances added up, and the rows that are more likely wrong than right."""
+    chances = -np.expm1(-scored.scores)
+    expected, sure = float(chances.sum()), float((chances > 0.5).sum())
+    each = max(1.0, float(wrong.sum()) / max(expected, 1e-12))
+    low, high = min(expected, sure), max(expected, sure)
+    rows = _interval(expected, low, high, len(scored))
+    return ErrorEstimate(rows, _interval(each * expected, each * low, each * high, int(scored.counted.sum())))
 
 
 def _interval(estimate: float, low: float, high: float, most: int) -> Interval:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from amiss import progress
-from amiss.arrays import Matrix, Rows
+from amiss.arrays import Floats, Matrix, Rows
 from amiss.encoding.encoder import Encoder
 from amiss.encoding.leading_axes import LeadingAxes, is_wide, sampled_axes
 from amiss.models.fitting import FittedModels
+from amiss.models.mixed.layout import OutputLayout
 from amiss.scoring.neighbors import NearestRows, Neighbors, without
 from amiss.scoring.searches import NeighborSearch
 from amiss.scoring.spaces import NeighborSpace
@@ -37,6 +38,11 @@ class Neighborhood:
     groups: Rows | None = None
     axes: LeadingAxes | None = None
     metric: Encoder | None = None
+    layout: OutputLayout | None = None
+
+    def outputs(self, filled: Floats) -> Floats:
+        """Outputs of rows as they are searched."""
+        return filled if self.layout is None else self.layout.points(filled)
 
     def inputs(self, design: Matrix) -> Matrix:
         """Encoded inputs of rows as they are searched."""
@@ -74,7 +80,7 @@ def find_neighborhood(
     if is_wide(inputs):
         axes = sampled_axes(inputs, MOST_AXES, SHARE, SAMPLE)
         inputs = inputs if axes is None else axes.along(inputs)
-    nearest = search.prepared(space.of(inputs, filled), k, n_jobs)
+    nearest = search.prepared(space.of(inputs, models.points(filled)), k, n_jobs)
     groups = rows.groups if rows.in_company.any() else None
     if known is None and groups is None:
         known = _found(nearest, k, None, n_jobs, verbose)
@@ -82,7 +88,7 @@ def find_neighborhood(
         known = _found(nearest, _with_company(groups, k), None, n_jobs, verbose)
         known = _strangers(known, groups, groups, min(k, len(groups) - 1))
     assert known is not None
-    return Neighborhood(nearest, known, k, groups, axes, metric)
+    return Neighborhood(nearest, known, k, groups, axes, metric, models.layout)
 
 
 def _located(design: Matrix, metric: Encoder | None, axes: LeadingAxes | None) -> Matrix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,11 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 from amiss.arrays import Floats, Mask
+from amiss.data.output_kinds import BINARY, OutputColumn
 from amiss.models.projection import errors, log_rho
 from amiss.wording import count, printable
+
+OF_TAGS = ("prevalence", "auc", "base_log_loss")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +34,10 @@ class OutputQuality:
     weight : weight in the score (for "flip" the inverse of the mean error, which limits what it can add); for
         local weights their mean
     excluded : whether the output is left out of the score
+    kind : the kind of each output
+
+    Of outputs other than tags, ``prevalence``, ``auc`` and ``base_log_loss`` are NaN, error and loss are of the
+    value that was observed, and the skill of counts and numbers is 1 - mean absolute error / that of the median.
     """
 
     name: tuple[str, ...]
@@ -46,6 +53,7 @@ class OutputQuality:
     auc: Floats
     weight: Floats
     excluded: Mask
+    kind: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.name)
@@ -119,6 +127,7 @@ def output_quality(
     loss, base, skill = skills(log_odds, Y, observed)
     return OutputQuality(
         name=names,
+        kind=(BINARY.name,) * len(names),
         observed=observed.sum(axis=0),
         prevalence=np.where(observed, Y, 0.0).sum(axis=0) / count,
         strength=strength,
@@ -132,6 +141,13 @@ def output_quality(
         weight=np.atleast_2d(weights).mean(axis=0),
         excluded=~included,
     )
+
+
+def of_kinds(quality: OutputQuality, columns: tuple[OutputColumn, ...], skill: Floats) -> OutputQuality:
+    """The same for outputs of several kinds, with their ``skill``."""
+    tags = np.array([column.kind is BINARY for column in columns])
+    of_tags: dict[str, Any] = {name: np.where(tags, getattr(quality, name), np.nan) for name in OF_TAGS}
+    return replace(quality, skill=skill, kind=tuple(column.kind.name for column in columns), **of_tags)
 
 
 def _auc(log_odds: Floats, y: Floats) -> float:

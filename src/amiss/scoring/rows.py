@@ -8,8 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows, read_only
+from amiss.data.output_kinds import OutputColumn
 from amiss.errors import DataError
+from amiss.models.mixed.layout import coded
 from amiss.models.projection import log_rho
+from amiss.scoring.forecast import Forecast
 from amiss.scoring.rules import scores
 from amiss.scoring.views import Views
 from amiss.wording import count
@@ -23,7 +26,7 @@ class ScoredRows:
     ----------
     output_names : the outputs
     Y : (n_rows, n_outputs) the observed values, NaN where one is missing
-    log_odds : (n_rows, n_outputs) of a 1, by the models
+    log_odds : (n_rows, n_outputs) of a 1, by the models; of outputs of other kinds, of what was observed
     probabilities : (n_rows, n_outputs) the probability of each observed value (the paper's rho), NaN if missing
     weights : (n_outputs,), or (n_rows, n_outputs) where they come from each row's neighbourhood
     contributions : (n_rows, n_outputs) what each output adds to the score
@@ -33,6 +36,9 @@ class ScoredRows:
     odds : (n_rows, n_kinds) odds of each kind of error (:data:`amiss.scoring.hypotheses.KINDS`) against none; None
         for rules that weigh no hypotheses
     wrong : (n_rows, n_outputs) the probability that each output is wrong, by the hypotheses; None without them
+    forecast : what the models expect of each output; None where every output is 0 or 1
+    columns : (n_outputs,) the kind of each output
+    coded : (n_rows, n_outputs) outputs as ``log_odds`` mean them: 1 where these are of what was observed
     scores : (n_rows,) higher is more unusual
     counted : (n_rows, n_outputs) which outputs count in a row's score: those observed and not left out
     is_new : (n_rows,) which rows were not in the fit, as far as that is known
@@ -49,6 +55,7 @@ class ScoredRows:
     views: Views | None = None
     odds: Floats | None = None
     wrong: Floats | None = None
+    forecast: Forecast | None = None
 
     def __post_init__(self) -> None:
         read_only(self.log_odds, self.probabilities, self.weights, self.contributions, self.training_match)
@@ -66,11 +73,21 @@ class ScoredRows:
         return found
 
     @property
+    def columns(self) -> tuple[OutputColumn, ...]:
+        if self.forecast is not None:
+            return self.forecast.layout.columns
+        return tuple(OutputColumn(name) for name in self.output_names)
+
+    @property
+    def coded(self) -> Floats:
+        return self.Y if self.forecast is None else coded(self.Y, self.columns)
+
+    @property
     def mean_log_probability(self) -> float:
         """The mean log-probability of the observed outputs."""
         if not self.observed.any():
             raise DataError("every output of these rows is missing, so there is nothing to score")
-        return float(log_rho(self.log_odds, self.Y)[self.observed].mean())
+        return float(log_rho(self.log_odds, self.coded)[self.observed].mean())
 
     @property
     def observed(self) -> Mask:

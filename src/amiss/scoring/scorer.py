@@ -8,12 +8,15 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.models.fitting import FittedModels
+from amiss.models.mixed.model import MixedModel, observed_log_odds
 from amiss.models.projection import log_rho
+from amiss.scoring.forecast import Forecast
 from amiss.scoring.hypotheses import KINDS, Hypotheses
 from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.rules import ScoringRule, contributions
 from amiss.scoring.spaces import NeighborSpace
+from amiss.scoring.two_views import TwoViews
 from amiss.scoring.views import Views
 from amiss.scoring.weightings import Weighting
 from amiss.scoring.weights import mean_errors
@@ -71,7 +74,7 @@ class Scorer:
     n_jobs: int | None
     verbose: bool
     by_inputs: ViewWeights | None = None
-    hypotheses: Hypotheses | None = None
+    hypotheses: Hypotheses | TwoViews | None = None
 
     def __repr__(self) -> str:
         weights = "global" if self.local is None else "local"
@@ -111,9 +114,26 @@ class Scorer:
         """What makes the scores of new rows."""
         filled = models.expectations.filled(design, Y)
         near = self.neighbors(design, filled)
+        if isinstance(models.model, MixedModel):
+            return self._seen_of_kinds(models, models.model, design, filled, near)
         log_odds = models.log_odds(design, filled)
         views = self._views(models, design, filled, near, log_odds)
         return Seen(log_odds, self.weights(near), views)
+
+    def _seen_of_kinds(
+        self, models: FittedModels, model: MixedModel, design: Matrix, filled: Floats, near: Neighbors | None
+    ) -> Seen:
+        """The same of rows whose outputs are of several kinds."""
+        layout, found, alone = model.layout, model.predicted(design, filled), models.inputs_model
+        log_odds = observed_log_odds(layout, filled, found)
+        if not isinstance(alone, MixedModel):
+            return Seen(log_odds, self.weights(near), None, Forecast(layout, found, found, model.residuals))
+        by_inputs, views = alone.predicted(design, filled), None
+        if self.by_inputs is not None:
+            odds = observed_log_odds(layout, filled, by_inputs)
+            weights = self.by_inputs.of(self.rule, self.weighting, near)
+            views = Views(log_odds, odds, odds, weights, models.usual_log_odds(filled))
+        return Seen(log_odds, self.weights(near), views, Forecast(layout, found, by_inputs, model.residuals))
 
     def _views(
         self, models: FittedModels, design: Matrix, filled: Floats, near: Neighbors | None, log_odds: Floats
@@ -130,7 +150,7 @@ class Scorer:
         if self.local is None:
             return None
         neighborhood = self.local.neighborhood
-        points = self.neighbor_space.of(neighborhood.inputs(design), filled)
+        points = self.neighbor_space.of(neighborhood.inputs(design), neighborhood.outputs(filled))
         return neighborhood.of(points, own, self.n_jobs, self.verbose)
 
     def weights(self, near: Neighbors | None) -> Floats:
@@ -145,6 +165,7 @@ class Seen:
     log_odds: Floats
     weights: Floats
     views: Views | None
+    forecast: Forecast | None = None
 
 
 @dataclass(frozen=True, eq=False)

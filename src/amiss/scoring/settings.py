@@ -70,11 +70,13 @@ class ScoringSettings:
     def uses_neighbors(self) -> bool:
         return self.chosen_rule.local and self.n_neighbors > 0
 
-    def included(self, names: tuple[str, ...], log_odds: Floats, Y: Floats, observed: Mask) -> Mask:
-        """Which outputs count in the score, ``(n_outputs,)``."""
+    def included(
+        self, names: tuple[str, ...], log_odds: Floats, Y: Floats, observed: Mask, skill: Floats | None = None
+    ) -> Mask:
+        """Which outputs count in the score, ``(n_outputs,)``; ``skill`` is theirs, if log-odds do not tell it."""
         included = np.ones(len(names), dtype=bool)
         if isinstance(self.exclude, float):
-            included = skills(log_odds, Y, observed)[2] >= self.exclude
+            included = (skills(log_odds, Y, observed)[2] if skill is None else skill) >= self.exclude
             if not included.any():
                 raise DataError(f"every output has a skill below {self.exclude}; ask for less")
         elif self.exclude is not None:

@@ -7,15 +7,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from amiss.arrays import Floats, Mask
+from amiss.data.output_kinds import OutputColumn
 from amiss.models.fitting import FitResult, FittedModels
+from amiss.models.mixed.fit import MixedLogOdds
+from amiss.models.mixed.model import MixedModel
 from amiss.models.projection import errors, rho
+from amiss.scoring.forecast import Forecast
 from amiss.scoring.hypotheses import Hypotheses
 from amiss.scoring.neighborhood import Neighborhood, find_neighborhood
-from amiss.scoring.quality import OutputQuality, output_quality
+from amiss.scoring.quality import OutputQuality, of_kinds, output_quality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import LocalErrors, Scorer, ViewWeights
 from amiss.scoring.settings import ScoringSettings
 from amiss.scoring.shares import Found, learn_hypotheses
+from amiss.scoring.two_views import TwoViews, learn_two_views
 from amiss.scoring.views import Views
 
 NO_WEIGHTS = np.empty(0)
@@ -47,7 +52,7 @@ def score_training_rows(
     settings: ScoringSettings,
     neighborhood: Neighborhood | None,
     *,
-    hypotheses: Hypotheses | None = None,
+    hypotheses: Hypotheses | TwoViews | None = None,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> ScoredFit:
@@ -56,25 +61,29 @@ def score_training_rows(
     ``hypotheses`` are those that were learned before; without them they are learned, if the rule weighs any.
     """
     rows = models.training_rows
-    Y, observed, mixed = rows.Y, ~np.isnan(rows.Y), log_odds.mixed
-    included = settings.included(output_names, mixed, Y, observed)
+    Y, observed, mixed = models.coded(rows.Y), ~np.isnan(rows.Y), log_odds.mixed
+    included = settings.included(output_names, mixed, Y, observed, log_odds.skill)
     scorer = _scorer(settings, included, log_odds, Y, neighborhood, n_jobs, verbose)
     near = None if neighborhood is None else neighborhood.neighbors
     weights, views = scorer.weights(near), None
     if scorer.by_inputs is not None:
         assert log_odds.views is not None
         views = replace(log_odds.views, weights=scorer.by_inputs.of(scorer.rule, scorer.weighting, near))
-        if hypotheses is None:
+        if hypotheses is None and log_odds.of_kinds is not None:
+            hypotheses = learn_two_views(mixed, Y, weights, views, included, *log_odds.of_kinds.learned_by)
+        elif hypotheses is None:
             found = Found(models, mixed, log_odds.held_out, weights, views, included)
             hypotheses = learn_hypotheses(found, models.seed)
         scorer = replace(scorer, hypotheses=hypotheses)
     quality = output_quality(
         output_names, models.strength, models.converged, mixed, Y, observed, weights, included
     )
+    if log_odds.of_kinds is not None:
+        quality = of_kinds(quality, log_odds.of_kinds.columns, log_odds.of_kinds.skill)
     judged, back = scorer.judged(mixed, Y, weights, views), rows.place
     scored = ScoredRows(
         output_names=output_names,
-        Y=Y[back],
+        Y=rows.Y[back],
         log_odds=mixed[back],
         probabilities=np.where(observed, rho(mixed, Y), np.nan)[back],
         weights=weights if weights.ndim == 1 else weights[back],
@@ -84,6 +93,7 @@ def score_training_rows(
         views=None if views is None else views.take(back),
         odds=None if judged.odds is None else judged.odds[back],
         wrong=None if judged.wrong is None else judged.wrong[back],
+        forecast=None if log_odds.of_kinds is None else log_odds.of_kinds.forecast.take(back),
     )
     return ScoredFit(scorer, scored, quality)
 
@@ -99,10 +109,19 @@ class TrainingLogOdds:
     mixed: Floats
     held_out: Floats
     views: Views | None = None
+    of_kinds: OfKinds | None = None
+
+    @property
+    def skill(self) -> Floats | None:
+        """How well each output is predicted, where that is not told by log-odds alone."""
+        return None if self.of_kinds is None else self.of_kinds.skill
 
     @classmethod
     def of(cls, result: FitResult, settings: ScoringSettings) -> TrainingLogOdds:
         share, alone = settings.out_of_fold_share, result.by_inputs
+        if isinstance(result.by_all, MixedLogOdds):
+            assert alone is None or isinstance(alone, MixedLogOdds)
+            return cls._of_kinds(result, result.by_all, alone, settings)
         if not settings.chosen_rule.inputs_alone:
             return cls(result.log_odds(share), result.log_odds(share))
         if alone is None:
@@ -110,6 +129,41 @@ class TrainingLogOdds:
         doubt, held_out = settings.doubt_share, 1.0 if share else 0.0  # without folds all models saw the row
         views = Views(result.log_odds(doubt), alone.mixed(doubt), alone.mixed(held_out), NO_WEIGHTS)
         return cls(result.log_odds(share), result.log_odds(held_out), views)
+
+    @classmethod
+    def _of_kinds(
+        cls, result: FitResult, whole: MixedLogOdds, alone: MixedLogOdds | None, settings: ScoringSettings
+    ) -> TrainingLogOdds:
+        """The same for outputs of several kinds."""
+        share, views, model = settings.out_of_fold_share, None, result.models.model
+        held_out = 1.0 if share else 0.0
+        mixed, other = whole.mixed(share), whole if alone is None else alone
+        if settings.chosen_rule.inputs_alone:
+            by_inputs = other.mixed(share)
+            views = Views(mixed, by_inputs, by_inputs, NO_WEIGHTS, result.models.usual_log_odds(whole.U))
+        assert isinstance(model, MixedModel)
+        forecast = Forecast(whole.layout, whole.predicted(share), other.predicted(share), model.residuals)
+        of_kinds = OfKinds(forecast, whole.skills(held_out), other.skills(held_out))
+        return cls(mixed, whole.mixed(held_out), views, of_kinds)
+
+
+@dataclass(frozen=True, eq=False)
+class OfKinds:
+    """What is known of the rows of a fit whose outputs are of several kinds: forecasts, and skill by each view."""
+
+    forecast: Forecast
+    skill: Floats
+    skill_by_inputs: Floats
+
+    @property
+    def columns(self) -> tuple[OutputColumn, ...]:
+        return self.forecast.layout.columns
+
+    @property
+    def learned_by(self) -> tuple[Mask, Floats, Floats]:
+        """Which outputs are no amounts, and the skill by each view."""
+        choices = np.array([not column.kind.is_numeric for column in self.columns])
+        return choices, self.skill, self.skill_by_inputs
 
 
 def _scorer(

@@ -30,8 +30,8 @@ def score_new_rows(
     models: FittedModels, scorer: Scorer, training: ScoredRows | None, rows: EncodedRows, names: tuple[str, ...]
 ) -> ScoredRows:
     """Score new rows; those that were in the fit have what they had as ``training`` rows."""
-    Y = rows.Y
-    seen = scorer.seen(models, rows.design, Y)
+    Y = models.coded(rows.Y)
+    seen = scorer.seen(models, rows.design, rows.Y)
     log_odds, weights, views = seen.log_odds, seen.weights, seen.views
     judged = scorer.judged(log_odds, Y, weights, views)
     probabilities = np.where(np.isnan(Y), np.nan, rho(log_odds, Y))
@@ -51,7 +51,7 @@ def score_new_rows(
             views = views.with_rows(np.flatnonzero(known), training.views.take(there))
     return ScoredRows(
         output_names=names,
-        Y=Y,
+        Y=rows.Y,
         log_odds=log_odds,
         probabilities=probabilities,
         weights=weights,
@@ -61,4 +61,5 @@ def score_new_rows(
         views=views,
         odds=judged.odds,
         wrong=judged.wrong,
+        forecast=seen.forecast,
     )

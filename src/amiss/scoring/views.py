@@ -23,12 +23,14 @@ class Views:
     held_out : given the inputs alone, by models that did not see the row
     weights : of the outputs by ``by_inputs``, ``(n_outputs,)``, or ``(n_rows, n_outputs)`` where they come from
         each row's neighbourhood
+    usual : by what is usual in the table; None where every output is 0 or 1
     """
 
     doubted: Floats
     by_inputs: Floats
     held_out: Floats
     weights: Floats
+    usual: Floats | None = None
 
     def take(self, rows: Rows | slice) -> Views:
         """The same for some of the rows."""
@@ -42,11 +44,12 @@ class Views:
         """The same with some rows replaced."""
         result = self._each(np.copy)
         for field in fields(self):
-            if getattr(self, field.name).ndim == 2:
+            values = getattr(self, field.name)
+            if values is not None and values.ndim == 2:
                 getattr(result, field.name)[rows] = getattr(others, field.name)
         return result
 
     def _each(self, change: Callable[[Floats], Floats]) -> Views:
         """The same with all that differs from row to row changed."""
         values = (getattr(self, field.name) for field in fields(self))
-        return Views(*(change(each) if each.ndim == 2 else each for each in values))
+        return Views(*(change(each) if each is not None and each.ndim == 2 else each for each in values))

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Floats, Mask, Matrix, Rows
-from amiss.data.table import MISSING, Table
+from amiss.data.output_kinds import MISSING
+from amiss.data.table import Table
 from amiss.wording import percent, printable
 
 MIDDLE = (0.1, 0.9)  # quantiles between which lies what is usual

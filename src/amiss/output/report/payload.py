@@ -120,7 +120,7 @@ def _listed(material: Material, rows: Rows, first: Rows) -> dict[str, Any]:
         "id": None if ids is None else [printable(ids[row], LONGEST_NAME) for row in rows],
         "score": _numbers(scored.scores[rows], 5),
         "output": [int(i) if more > 0 else None for i, more in zip(first, added, strict=True)],
-        "observed": [None if np.isnan(value) else int(value) for value in observed.tolist()],
+        "observed": [scored.columns[i].plain(value) for i, value in zip(first, observed.tolist(), strict=True)],
         "probability": _numbers(scored.probabilities[rows, first], 3),
     }
 
@@ -168,7 +168,7 @@ class _DetailWriter:
         return [
             self.place_of_output[output.output],
             output.observed,
-            _short(output.chance_of_one, 3),
+            _short(output.probability if output.chance_of_one is None else output.chance_of_one, 3),
             _short(output.contribution, 4),
             None if output.score_if_changed is None else _short(output.score_if_changed, 4),
             output.neighbors_alike,

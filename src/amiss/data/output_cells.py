@@ -1,0 +1,156 @@
+"""Which kind an output is, told from its cells or said by the user, and its cells as values of that kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from amiss.arrays import Floats, Mask
+from amiss.data.convert import TRUTH
+from amiss.data.output_kinds import (
+    BINARY,
+    CLASS,
+    COUNT,
+    NUMBER,
+    ORDINAL,
+    OUTPUT_KINDS,
+    OutputColumn,
+    OutputKind,
+    coded_as,
+)
+from amiss.errors import DataError, quoted
+
+Where = Callable[[int], str]
+"""Where a message tells the user to look for a row."""
+
+FEWEST_CELLS = 20  # of fewer cells nothing but 0 and 1 is told
+STRAY = 0.02  # of the cells: so few that are not 0 or 1 in a column of these are mistakes
+MOST_LEVELS, MOST_SHARE = 50, 0.5  # more levels than this, in more than this share of the cells, are no classes
+NOT_BINARY = (
+    "an output must be 0 or 1 (or true/false, yes/no), or empty if it is missing; if it is of another kind, "
+    "say so (output_kinds, --kinds NAME=class)"
+)
+
+Cells = tuple[Floats, OutputColumn]
+
+
+def told(name: str, cells: Floats, levels: tuple[str, ...] | None, where: Where) -> Cells:
+    """The values of an output whose kind its cells tell; codes of ``levels`` if they are texts."""
+    if levels is not None:
+        meaning = [TRUTH.get(level.strip().lower()) for level in levels]
+        if any(each is not None for each in meaning):
+            return _binary(name, cells, levels, where)
+        return _classes(name, cells, levels, where)
+    seen, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
+    _refuse_infinite(name, cells, where)
+    others = ~np.isin(seen, (0.0, 1.0))
+    if not others.any():
+        return cells, OutputColumn(name)
+    few = counts.sum() < FEWEST_CELLS
+    mostly = len(seen) - others.sum() > 0 and counts[others].sum() < STRAY * counts.sum()
+    if few or mostly or (len(seen) == 3 and others.sum() == 1):
+        _refuse_first(name, ~np.isnan(cells) & ~np.isin(cells, (0.0, 1.0)), where)
+    if len(seen) == 2:
+        return _as_levels(name, cells, CLASS)
+    whole = bool((seen == np.floor(seen)).all() and seen[0] >= 0)
+    return cells, OutputColumn(name, COUNT if whole else NUMBER)
+
+
+def said(
+    name: str, cells: Floats, levels: tuple[str, ...] | None, asked: str | tuple[str, ...], where: Where
+) -> Cells:
+    """The values of an output whose kind the user says: its name, or levels in their order."""
+    if not isinstance(asked, str):
+        return _ordinal(name, cells, levels, asked, where)
+    kind = OUTPUT_KINDS[asked]
+    if kind is BINARY:
+        return _binary(name, cells, levels, where)
+    if kind.has_levels:
+        return _as_levels(name, cells, kind) if levels is None else (cells, OutputColumn(name, kind, levels))
+    return _numeric(name, cells, levels, kind, where)
+
+
+def as_known(cells: Floats, levels: tuple[str, ...] | None, column: OutputColumn, where: Where) -> Floats:
+    """The values of an output of later rows, coded as in the fit."""
+    if column.kind is BINARY:
+        return _binary(column.name, cells, levels, where)[0]
+    if not column.kind.has_levels:
+        return _numeric(column.name, cells, levels, column.kind, where)[0]
+    if levels is None:
+        cells, own = _as_levels(column.name, cells, column.kind)
+        levels = own.levels
+    return coded_as(levels, cells, column.levels)
+
+
+def _binary(name: str, cells: Floats, levels: tuple[str, ...] | None, where: Where) -> Cells:
+    values = cells
+    if levels is not None:
+        meaning = np.array([TRUTH.get(level.strip().lower(), -1.0) for level in levels] + [np.nan])
+        values = meaning[np.where(np.isnan(cells), len(levels), cells).astype(np.intp)]
+    _refuse_first(name, ~np.isnan(values) & (values != 0) & (values != 1), where)
+    return values, OutputColumn(name)
+
+
+def _classes(name: str, cells: Floats, levels: tuple[str, ...], where: Where) -> Cells:
+    n_cells = int((~np.isnan(cells)).sum())
+    if n_cells < FEWEST_CELLS:
+        _refuse_first(name, ~np.isnan(cells), where)
+    if len(levels) > MOST_LEVELS and len(levels) > MOST_SHARE * n_cells:
+        raise DataError(
+            f"{where(0)}, column {quoted(name)}: {len(levels)} different texts in {n_cells} cells are no classes; "
+            "drop the column, or say that it is one (output_kinds, --kinds NAME=class)"
+        )
+    return cells, OutputColumn(name, CLASS, levels)
+
+
+def _as_levels(name: str, cells: Floats, kind: OutputKind) -> Cells:
+    """Numbers as levels, in their order."""
+    seen = np.unique(cells[~np.isnan(cells)])
+    codes = np.where(np.isnan(cells), np.nan, np.searchsorted(seen, cells).astype(np.float64))
+    return codes, OutputColumn(name, kind, tuple(f"{value:.12g}" for value in seen))
+
+
+def _ordinal(
+    name: str, cells: Floats, levels: tuple[str, ...] | None, order: tuple[str, ...], where: Where
+) -> Cells:
+    column = OutputColumn(name, ORDINAL, order)
+    values = as_known(cells, levels, column, where)
+    bad = values == len(order)
+    if bad.any():
+        raise DataError(
+            f"{where(int(np.argmax(bad)))}, column {quoted(name)}: the value is none of the {len(order)} levels "
+            "that output_kinds (--kinds) names"
+        )
+    return values, column
+
+
+def _numeric(name: str, cells: Floats, levels: tuple[str, ...] | None, kind: OutputKind, where: Where) -> Cells:
+    if levels is not None:
+        raise DataError(
+            f"{where(int(np.argmax(~np.isnan(cells))))}, column {quoted(name)}: a {kind.name} is expected, and "
+            "the column holds texts; leave the cell empty or enter a number"
+        )
+    _refuse_infinite(name, cells, where)
+    if kind.whole:
+        bad = ~np.isnan(cells) & ((cells < 0) | (cells != np.floor(cells)))
+        if bad.any():
+            raise DataError(
+                f"{where(int(np.argmax(bad)))}, column {quoted(name)}: a count is a whole number from 0 on; "
+                "correct it, or say that the output is a number (output_kinds, --kinds NAME=number)"
+            )
+    return cells, OutputColumn(name, kind)
+
+
+def _refuse_infinite(name: str, cells: Floats, where: Where) -> None:
+    infinite = np.isinf(cells)
+    if infinite.any():
+        raise DataError(
+            f"{where(int(np.argmax(infinite)))}, column {quoted(name)}: the value is infinite; "
+            "leave the cell empty or enter a number"
+        )
+
+
+def _refuse_first(name: str, bad: Mask, where: Where) -> None:
+    if bad.any():
+        raise DataError(f"{where(int(np.argmax(bad)))}, column {quoted(name)}: {NOT_BINARY}")

@@ -1,0 +1,1 @@
+"""Models of outputs of several kinds: classes, grades, counts and numbers beside tags."""
