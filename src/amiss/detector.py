@@ -41,8 +41,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     parents : {"untied", "others", "chain", "none"}, default="untied"
         Which other outputs an output's model sees: all but those of the same class (one-hot columns give each
         other away), all (the paper's), those before it in ``order``, or none.
-    order : sequence of output names or numbers, default=None
-        The order of the chain; None is the order of the columns.
+    order : sequence of output names or numbers, default=None; of the chain, None is the order of the columns
     rule : {"mixture", "flip", "lrw", "rw", "prod", "auto"}, default="mixture"
         The scoring rule. "mixture" is -log P(the row is right), by hypotheses of how it can be wrong
         (:mod:`amiss.scoring.hypotheses`), "flip" the evidence that outputs were flipped one by one. The others are
@@ -67,8 +66,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         sum of the log-loss plus strength/2 times the squared length of the coefficients.
     parent_penalty : float, default=4.0
         How many times more the coefficients of other outputs are penalised than those of inputs.
-    cv : int, default=5
-        Number of folds.
+    cv : int, default=5; number of folds
     model : {"linear", "boosting", "auto"} or classifier with ``predict_proba``, default="linear"
         What predicts the outputs: logistic regressions, gradient-boosted trees, for each output whichever of these
         is better (or an average of both), or clones of a classifier of yours.
@@ -93,10 +91,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         other numbers a number.
     random_state : int, RandomState, Generator or None, default=0
         Seeds the assignment of rows to folds; None is a new seed every time.
-    n_jobs : int, default=-1
-        Number of threads; -1 is all cores.
-    verbose : bool, default=False
-        Show progress on standard error.
+    n_jobs : int, default=-1; number of threads, -1 is all cores
+    verbose : bool, default=False; show progress on standard error
 
     Attributes
     ----------
@@ -118,7 +114,6 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     fitted_ : :class:`~amiss.FittedDetector`, all of this as one immutable value
 
     A model that was saved without its rows has no attributes with one entry per row.
-
 
     Examples
     --------
@@ -194,8 +189,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             inputs (for new rows, if no output was missing in the fit, by what is usual).
         probabilities : array or data frame, (n_rows, n_outputs), default=None
             Your own out-of-fold predictions: the probability that each output is 1, by a model that did not see
-            the row. They replace the models of the inputs alone, and are inputs of the others; X may be None. New
-            rows need theirs too. Columns with names are matched to the outputs (``p_tag_a``).
+            the row. X may be None. New rows need theirs too. Columns are matched by name (``p_tag_a``).
         groups : array or series, (n_rows,), or "auto", default=None
             Rows of one group belong together (pictures of one patient): models that judge a row saw none of its
             group. "auto" finds near copies, and keeps them together.

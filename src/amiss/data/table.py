@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from amiss.arrays import Floats, Matrix, Rows
-from amiss.data.output_kinds import BINARY, MISSING, OutputColumn
+from amiss.data.output_kinds import MISSING, OutputColumn
 
 Role = Literal["inputs", "outputs"]
 
@@ -73,11 +73,6 @@ class Table:
     checked: tuple[Role, Matrix] | None = field(default=None, repr=False, compare=False)
     library: str | None = field(default=None, compare=False)
     kinds: tuple[OutputColumn, ...] = field(default=(), repr=False)
-
-    @property
-    def output_columns(self) -> tuple[OutputColumn, ...]:
-        """The kind of each column of outputs that were checked."""
-        return self.kinds or tuple(OutputColumn(name, BINARY) for name in self.names)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -170,6 +165,11 @@ class Table:
             return self
         position = {name: column for column, name in enumerate(self.names)}
         return self.select([position[name] for name in names])
+
+
+def output_columns(table: Table) -> tuple[OutputColumn, ...]:
+    """The kind of each column of outputs that were checked."""
+    return table.kinds or tuple(OutputColumn(name) for name in table.names)
 
 
 def copied_rows(table: Table, rows: Rows) -> Table:

@@ -14,7 +14,7 @@ from amiss.data.convert import are_label_lists, as_column, as_table, from_label_
 from amiss.data.output_cells import as_known, said, told
 from amiss.data.output_kinds import BINARY, Asked, OutputColumn, all_binary, refuse_unknown_outputs
 from amiss.data.records import are_records, as_list
-from amiss.data.table import Table, checked_as, is_checked
+from amiss.data.table import Table, checked_as, is_checked, output_columns
 from amiss.errors import DataError, quoted, quoted_list, refuse_duplicates
 
 
@@ -76,7 +76,7 @@ def as_outputs(
 
 def _are_known(table: Table, of_fit: Mapping[str, OutputColumn]) -> bool:
     """Whether the columns are of the kinds of a fit, or of their own."""
-    return not of_fit or table.output_columns == tuple(of_fit.get(name) for name in table.names)
+    return not of_fit or output_columns(table) == tuple(of_fit.get(name) for name in table.names)
 
 
 def _as_kinds(table: Table, kinds: Asked, of_fit: Mapping[str, OutputColumn]) -> Table:

@@ -22,9 +22,10 @@ from amiss.encoding.scalings import SCALINGS
 from amiss.errors import DataError
 from amiss.models.classifiers import ClassifierLearner
 from amiss.models.conditional import ConditionalModel, Fit, FoldModels, linear_twin
-from amiss.models.folds import averaged_over_copies, in_company, stratified_folds
+from amiss.models.folds import in_company, stratified_folds
 from amiss.models.given import GivenLearner
 from amiss.models.learner import Learner
+from amiss.models.log_odds import LogOdds
 from amiss.models.missing import Expectations, base_rates
 from amiss.models.mixed.expected import MixedExpectations
 from amiss.models.mixed.fit import MixedLogOdds, fit_mixed, stand_ins
@@ -167,45 +168,6 @@ class FittedModels:
 
 
 @dataclass(frozen=True, eq=False)
-class LogOdds:
-    """Log-odds of the training rows, ``(n_rows, n_outputs)``, by models that saw a row and by models that did not.
-
-    In averages of both, ``shown`` stand for the former. They are normalised by ``ties`` after they are mixed, as
-    those of one model are.
-    """
-
-    by_seeing: Floats
-    by_not_seeing: Floats | None
-    ties: Ties
-    shown: Floats
-
-    @classmethod
-    def of(cls, fit: Fit, ties: Ties, rows: TrainingRows) -> LogOdds:
-        held_out, shown = fit.out_of_fold, fit.in_sample
-        if held_out is not None:
-            held_out = averaged_over_copies(held_out, rows.fingerprints)
-            if fit.shown is not None:
-                shown = averaged_over_copies(fit.shown, rows.fingerprints)
-            if rows.in_company.any():
-                shown = np.where(rows.in_company[:, None], held_out, shown)
-        return cls(fit.in_sample, held_out, ties, shown)
-
-    @property
-    def out_of_fold(self) -> Floats | None:
-        return None if self.by_not_seeing is None else self.mixed(1)
-
-    def mixed(self, share: float) -> Floats:
-        """In-sample (0), out-of-fold (1), or an average in which the latter have this share."""
-        if share == 0:
-            return self.ties.normalised(self.by_seeing)
-        if self.by_not_seeing is None:
-            raise ValueError("the models were fitted without folds; fit them again with this crossfit")
-        if share == 1:
-            return self.ties.normalised(self.by_not_seeing)
-        return self.ties.normalised((1 - share) * self.shown + share * self.by_not_seeing)
-
-
-@dataclass(frozen=True, eq=False)
 class FitResult:
     """Fitted models and their log-odds of the training rows, in the order of these.
 
@@ -295,8 +257,8 @@ def fit_models(
         only_given=len(given) == len(inputs.names),
         metric=metric,
     )
-    by_inputs = None if alone is None else LogOdds.of(alone, fits.ties, rows)
-    return FitResult(models, LogOdds.of(whole, fits.ties, rows), by_inputs, whole.notes)
+    by_inputs = None if alone is None else LogOdds.of(alone, fits.ties, fingerprints, rows.in_company)
+    return FitResult(models, LogOdds.of(whole, fits.ties, fingerprints, rows.in_company), by_inputs, whole.notes)
 
 
 def _fit_kinds(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from amiss.data.dataset import Dataset
+from amiss.data.table import output_columns
 from amiss.errors import DataError
 from amiss.files import atomic_write, check_writable
 from amiss.output.cells import Cell
@@ -81,7 +82,7 @@ def cell_record(rank: int, cell: Cell, data: Dataset) -> dict[str, Any]:
 
 def _interval(cell: Cell, data: Dataset) -> dict[str, Any]:
     """Where a number should lie, if any output is one."""
-    if not any(column.kind.is_numeric for column in data.Y.output_columns):
+    if not any(column.kind.is_numeric for column in output_columns(data.Y)):
         return {}
     return {"low": six_digits(cell.low), "high": six_digits(cell.high)}
 

@@ -18,8 +18,9 @@ from amiss.data.output_kinds import OutputColumn
 from amiss.data.table import Table
 from amiss.errors import DataError
 from amiss.models.conditional import Fit, LinearModel
-from amiss.models.folds import Folds, averaged_over_copies, in_company, stratified_folds
+from amiss.models.folds import Folds, in_company, stratified_folds
 from amiss.models.learner import Learner
+from amiss.models.log_odds import LogOdds
 from amiss.models.mixed.expected import MixedExpectations
 from amiss.models.mixed.layout import OutputLayout, coded
 from amiss.models.mixed.model import (
@@ -52,11 +53,8 @@ class MixedLogOdds:
     """
 
     layout: OutputLayout
-    ties: Ties
+    choices: LogOdds
     U: Floats
-    by_seeing: Floats
-    by_not_seeing: Floats | None
-    shown: Floats
     centre: Floats
     spread: Floats
     tails: Floats
@@ -82,7 +80,7 @@ class MixedLogOdds:
 
     @property
     def out_of_fold(self) -> Floats | None:
-        return None if self.by_not_seeing is None else self.mixed(1)
+        return None if self.choices.by_not_seeing is None else self.mixed(1)
 
     def mixed(self, share: float) -> Floats:
         """In-sample (0), out-of-fold (1), or an average in which the latter have this share."""
@@ -90,13 +88,7 @@ class MixedLogOdds:
 
     def predicted(self, share: float) -> Predicted:
         """What is expected of each output, whatever was observed."""
-        if share == 0 or not self.by_seeing.shape[1]:
-            choices = self.by_seeing
-        elif self.by_not_seeing is None:
-            raise ValueError("the models were fitted without folds; fit them again with this crossfit")
-        else:
-            choices = (1 - share) * self.shown + share * self.by_not_seeing
-        return Predicted(self.ties.normalised(choices), self.centre, self.spread, self.tails)
+        return Predicted(self.choices.mixed(share), self.centre, self.spread, self.tails)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,26 +154,17 @@ class MixedTable:
         fit = self._choices(U, visible, sees)
         models = self._amounts(U, sees)
         model = MixedModel(layout, fit.model, models, of_choices, sees, np.zeros((len(models), N_QUANTILES)))
-        shown, held_out = fit.in_sample, fit.out_of_fold
-        if held_out is not None:
-            held_out = averaged_over_copies(held_out, self.fingerprints)
-            if fit.shown is not None:
-                shown = averaged_over_copies(fit.shown, self.fingerprints)
-            together = in_company(self.groups, len(U))
-            shown = np.where(together[:, None], held_out, shown) if together.any() else shown
         amounts = model.predicted_amounts(self.design, U, np.arange(len(U)))
         model = replace(model, residuals=residual_quantiles(self.Y[:, list(layout.amounts)], *amounts))
         log_odds = MixedLogOdds(
-            layout,
-            of_choices,
-            U,
-            fit.in_sample,
-            held_out,
-            shown,
-            *amounts,
-            tails_of(model.residuals),
-            self.Y,
-            expectations.usual,
+            layout=layout,
+            choices=LogOdds.of(fit, of_choices, self.fingerprints, in_company(self.groups, len(U))),
+            U=U,
+            centre=amounts[0],
+            spread=amounts[1],
+            tails=tails_of(model.residuals),
+            Y=self.Y,
+            usual=expectations.usual,
         )
         strength, converged = self._of_outputs(fit)
         folds = MixedFolds(fit.fold_models, layout)
