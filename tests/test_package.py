@@ -17,7 +17,7 @@ import amiss
 PUBLIC = {name: getattr(amiss, name) for name in amiss.__all__}
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
 # What a fit and a request are made of: one immutable value each, whose parts docs/architecture.md describes.
-MACHINERY = {"FittedDetector", "Settings"}
+MACHINERY = {"FittedDetector", "Forecast", "Settings"}
 FOR_MESSAGES = {("Table", "origin")}
 
 

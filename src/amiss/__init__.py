@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from amiss.bridges.frames import cell_frame, row_frame
     from amiss.bridges.label_issues import find_label_issues, get_label_quality_scores
     from amiss.data.dataset import Dataset
+    from amiss.data.output_kinds import OutputColumn, OutputKind
     from amiss.data.table import Table
     from amiss.decisions.calibration import Calibration
     from amiss.decisions.decision import Decision
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from amiss.readers.reading import read
     from amiss.scoring.error_rates import ErrorRates
     from amiss.scoring.estimate import ErrorEstimate, Interval
+    from amiss.scoring.forecast import Forecast
     from amiss.scoring.quality import OutputQuality
     from amiss.scoring.rows import ScoredRows
     from amiss.scoring.rules import ScoringRule
@@ -56,9 +58,12 @@ __all__ = [
     "Explanation",
     "Findings",
     "FittedDetector",
+    "Forecast",
     "Grounds",
     "Interval",
     "MissingDependencyError",
+    "OutputColumn",
+    "OutputKind",
     "OutputQuality",
     "RuleChoice",
     "ScoredBatch",
@@ -96,9 +101,12 @@ _HOMES = {
     "Explanation": "amiss.explanations.explanation",
     "Findings": "amiss.monitoring.batch",
     "FittedDetector": "amiss.fitted",
+    "Forecast": "amiss.scoring.forecast",
     "Grounds": "amiss.explanations.explained_output",
     "Interval": "amiss.scoring.estimate",
     "MissingDependencyError": "amiss.errors",
+    "OutputColumn": "amiss.data.output_kinds",
+    "OutputKind": "amiss.data.output_kinds",
     "OutputQuality": "amiss.scoring.quality",
     "RuleChoice": "amiss.evaluation.choice",
     "ScoredBatch": "amiss.monitoring.batch",

@@ -195,7 +195,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             group. "auto" finds near copies, and keeps them together.
         """
         settings = Settings.of(**{name: getattr(self, name) for name in DEFAULTS})
-        columns, inputs, outputs = Columns.of(X, Y, probabilities, settings.output_kinds)
+        columns, inputs, outputs = Columns.of(X, Y, probabilities, dict(settings.output_kinds))
         validate_data(self, X=inputs if X is None or isinstance(X, (list, tuple)) else X, skip_check_array=True)
         return self._adopt(fit_table(settings, columns, inputs, outputs, groups))
 

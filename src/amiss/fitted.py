@@ -46,6 +46,7 @@ from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
 from amiss.scoring.training import TrainingLogOdds, neighborhood_of, score_training_rows
 from amiss.scoring.training_match import score_new_rows
+from amiss.scoring.two_views import TwoViews
 from amiss.settings import Settings
 from amiss.wording import count
 
@@ -209,12 +210,14 @@ class FittedDetector:
 
     def _refit(self) -> FitAndScore:
         """A function that fits a detector like this one to some rows and scores others."""
-        settings = self.settings.for_refits(np.flatnonzero(self.quality.excluded).tolist())
+        settings, learned = self.settings.for_refits(np.flatnonzero(self.quality.excluded).tolist()), None
+        if isinstance(self.scorer.hypotheses, TwoViews):  # its scale is the table's, and a part has another
+            learned = self.scorer.hypotheses
 
         def fit_and_score(
             inside: tuple[Table, Table], outside: tuple[Table, Table], groups: Rows | None
         ) -> ScoredRows:
-            other = fit_detector(settings, self.columns, *inside, groups=groups, part=True)
+            other = fit_detector(settings, self.columns, *inside, groups=groups, part=True, learned=learned)
             return other.score(other.encode(*outside))
 
         return fit_and_score
@@ -335,11 +338,13 @@ def fit_detector(
     groups: Rows | None = None,
     notes: Sequence[str] = (),
     part: bool = False,
+    learned: TwoViews | None = None,
 ) -> FittedDetector:
     """Fit the models, score the rows and flag the unusual ones.
 
     Rows with the same number in ``groups`` are kept in one fold. ``notes`` are what is known of the table before.
     In a ``part`` of a table an output may be missing in every row, and a text may differ in most of them.
+    ``learned`` is what the whole table showed of how rows can be wrong.
     """
     choice = None
     if settings.scoring.rule is None:
@@ -355,7 +360,7 @@ def fit_detector(
     log_odds, error_rates = TrainingLogOdds.of(result, scoring), ErrorRates.out_of_fold(result)
     del result  # its log-odds are as large as the outputs, several times
     near = neighborhood_of(models, scoring, **how)
-    scored = score_training_rows(models, log_odds, columns.outputs, scoring, near, **how)
+    scored = score_training_rows(models, log_odds, columns.outputs, scoring, near, hypotheses=learned, **how)
     del log_odds  # the scored rows have them
     settings = settings.with_scaling(models.encoder.scaling)
 

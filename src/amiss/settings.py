@@ -67,7 +67,7 @@ class Settings:
     models: ModelSettings
     scoring: ScoringSettings
     decision: DecisionSettings
-    output_kinds: Mapping[str, str | tuple[str, ...]]
+    output_kinds: tuple[tuple[str, str | tuple[str, ...]], ...]
     seed: int
     n_jobs: int | None
     verbose: bool
@@ -116,7 +116,7 @@ class Settings:
                 penalised=isinstance(given["model"], str),
             ),
             decision=decision,
-            output_kinds=MappingProxyType(checked_kinds(given["output_kinds"])),
+            output_kinds=tuple(checked_kinds(given["output_kinds"]).items()),
             seed=_seed(given["random_state"]) % 2**63,
             n_jobs=_checked_jobs(given["n_jobs"]),
             verbose=bool(given["verbose"]),
@@ -125,15 +125,10 @@ class Settings:
 
     def __getstate__(self) -> dict[str, Any]:
         """A read-only view cannot be pickled; what it shows can."""
-        return {
-            **self.__dict__,
-            "parameters": dict(self.parameters),
-            "output_kinds": dict(self.output_kinds),
-        }
+        return {**self.__dict__, "parameters": dict(self.parameters)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        views = {name: MappingProxyType(state[name]) for name in ("parameters", "output_kinds")}
-        self.__dict__.update(state, **views)
+        self.__dict__.update(state, parameters=MappingProxyType(state["parameters"]))
 
     def with_rule(self, rule: ScoringRule) -> Settings:
         """The same with a rule that was chosen."""

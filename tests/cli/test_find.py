@@ -98,7 +98,7 @@ def test_weighting_reaches_the_paper_scores_and_crossfit_takes_words_or_a_share(
         ((*FIND, "--categorical", "inn0"), "matches 'inn0'; did you mean 'in0'"),
         ((*FIND, "-o", "."), ".: "),
         (("find", "."), ".: this is a folder"),
-        (("find", "records.csv", "--outputs", "in0"), "records.csv, line 2, column 'in0': an output must be"),
+        (("find", "records.csv", "--outputs", "name"), "line 2, column 'name': 120 different texts in 120 cells"),
         (("find", "records.csv", "--outputs", "label_*"), "no column matches 'label_*'"),
         (
             (*FIND, "-o", "found.xlsx"),

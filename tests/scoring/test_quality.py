@@ -41,7 +41,7 @@ def test_it_is_found_by_name_printed_and_turned_into_columns():
     assert np.isnan(quality["y3"]["auc"])
     assert list(quality.to_dict()) == [
         "name", "observed", "prevalence", "strength", "converged", "mean_error", "brier", "log_loss",
-        "base_log_loss", "skill", "auc", "weight", "excluded",
+        "base_log_loss", "skill", "auc", "weight", "excluded", "kind",
     ]  # fmt: skip
     lines = str(quality).splitlines()
     assert len(lines) == 5

@@ -143,10 +143,16 @@ def said_kinds(items: tuple[str, ...]) -> dict[str, Any]:
     >>> said_kinds(("dose=number,grade=low<high",))
     {'dose': 'number', 'grade': ['low', 'high']}
     """
+    from amiss.data.output_kinds import checked_kinds
+
     found: dict[str, Any] = {}
     for item in filter(None, (part.strip() for each in items for part in each.split(","))):
         name, equals, kind = item.rpartition("=")
         if not equals:
             raise click.UsageError(f"--kinds {item!r}: write NAME=KIND, as in dose=number")
         found[name.strip()] = [level.strip() for level in kind.split("<")] if "<" in kind else kind.strip()
+    try:
+        checked_kinds(found)
+    except ValueError as error:
+        raise click.UsageError(str(error).replace("output_kinds", "--kinds")) from None
     return found

@@ -47,7 +47,7 @@ def told(name: str, cells: Floats, levels: tuple[str, ...] | None, where: Where)
     others = ~np.isin(seen, (0.0, 1.0))
     if not others.any():
         return cells, OutputColumn(name)
-    few = counts.sum() < FEWEST_CELLS
+    few = counts.sum() < FEWEST_CELLS or len(seen) == 1
     mostly = len(seen) - others.sum() > 0 and counts[others].sum() < STRAY * counts.sum()
     if few or mostly or (len(seen) == 3 and others.sum() == 1):
         _refuse_first(name, ~np.isnan(cells) & ~np.isin(cells, (0.0, 1.0)), where)
@@ -94,7 +94,7 @@ def _binary(name: str, cells: Floats, levels: tuple[str, ...] | None, where: Whe
 
 def _classes(name: str, cells: Floats, levels: tuple[str, ...], where: Where) -> Cells:
     n_cells = int((~np.isnan(cells)).sum())
-    if n_cells < FEWEST_CELLS:
+    if n_cells < FEWEST_CELLS or len(levels) == 1:
         _refuse_first(name, ~np.isnan(cells), where)
     if len(levels) > MOST_LEVELS and len(levels) > MOST_SHARE * n_cells:
         raise DataError(

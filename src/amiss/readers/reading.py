@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from amiss.data.dataset import Dataset
-from amiss.data.output_kinds import Asked, OutputColumn
+from amiss.data.output_kinds import Asked, OutputColumn, checked_kinds
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.errors import DataError
 from amiss.readers.aside import set_aside
@@ -83,5 +83,5 @@ def read(
     return replace(
         data,
         X=data.X if nothing_else else as_inputs(data.X),
-        Y=as_outputs(data.Y, kinds=output_kinds, known=known),
+        Y=as_outputs(data.Y, kinds=checked_kinds(output_kinds), known=known),
     )
