@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
-from support.kinds import KINDS, make_kinds
+from support.visits import KINDS, make_kinds
 
 from amiss import MCODE
 from amiss.errors import DataError

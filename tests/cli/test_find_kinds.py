@@ -7,7 +7,7 @@ import io
 import json
 
 import pytest
-from support.kinds import make_kinds
+from support.visits import make_kinds
 
 FIND = ("find", "visits.csv", "--outputs", "tag_*,colour,grade,lesions,dose", "--id", "name", "--neighbors", 30)
 

@@ -21,7 +21,7 @@ from amiss.detector import MCODE
 from amiss.errors import DataError, MissingDependencyError
 from amiss.monitoring.batch import ScoredBatch
 from amiss.output.cells import Cell, suspicious_cells
-from amiss.output.list_formats import column_type, flat_record
+from amiss.output.list_formats import column_type, flat_record, of_one_type
 from amiss.output.lists import cell_record
 from amiss.output.ranking import RankedList
 from amiss.scoring.rows import ScoredRows
@@ -135,7 +135,10 @@ def _rows(detector: MCODE, batch: ScoredBatch | None) -> ScoredRows:
 
 def _unnamed(rows: ScoredRows) -> Dataset:
     """The rows as a list knows them, without ids and files."""
-    return Dataset(X=Table(np.empty((len(rows), 0)), ()), Y=Table(rows.Y, rows.output_names))
+    return Dataset(
+        X=Table(np.empty((len(rows), 0)), ()),
+        Y=Table(rows.Y, rows.output_names, kinds=() if rows.forecast is None else rows.columns),
+    )
 
 
 def _checked_ids(ids: Sequence[Any] | None, n_rows: int) -> list[Any] | None:
@@ -150,10 +153,16 @@ def _checked_ids(ids: Sequence[Any] | None, n_rows: int) -> list[Any] | None:
     return [None if each is None else str(each) for each in given]
 
 
+def _column(name: str, values: list[Any]) -> tuple[type, list[Any]]:
+    """What a column holds, and its values."""
+    return (str if any(isinstance(each, str) for each in values) else column_type(name)), values
+
+
 def _frame(
     library: FrameLibrary, names: Sequence[str], records: Sequence[dict[str, Any]], ids: list[Any] | None
 ) -> Any:
-    columns = {name: (column_type(name), [record[name] for record in records]) for name in names}
+    records = of_one_type(records)
+    columns = {name: _column(name, [record[name] for record in records]) for name in names}
     if ids is not None:
         kind = int if all(isinstance(each, int) for each in ids) else str
         named = {"id": (kind, [ids[record["row"] - 1] for record in records])}

@@ -45,7 +45,8 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     """Find the rows whose outputs do not match their inputs.
 
     FILE may be CSV, TSV, Parquet, ARFF, svmlight or npz, plain or gzipped, or - for standard input;
-    the rows of several files are joined. Outputs are columns of 0 and 1, and an empty cell is missing.
+    the rows of several files are joined. Outputs are tags (0 and 1), classes, counts or numbers; an empty cell is
+    missing.
     Options that name columns take names and globs, separated by commas or repeated.
 
     \b

@@ -88,7 +88,7 @@ class Parquet:
         import pyarrow.parquet as pq
 
         types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-        table = pa.Table.from_pylist(_of_one_type(list(records)))
+        table = pa.Table.from_pylist(of_one_type(list(records)))
         for position, name in enumerate(table.column_names):
             # A column that is empty in one batch must have the type it has in others.
             if pa.types.is_null(table.column(name).type):
@@ -96,7 +96,7 @@ class Parquet:
         pq.write_table(table, stream)
 
 
-def _of_one_type(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def of_one_type(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The same with observed and suggested values as texts, unless all of them are whole numbers."""
     values = [name for name in records[0] if name.startswith(("observed", "suggested"))] if records else []
     for name in values:

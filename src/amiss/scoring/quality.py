@@ -74,7 +74,8 @@ class OutputQuality:
         }
 
     def __str__(self) -> str:
-        head = ("output", "ones", "strength", "error", "brier", "skill", "auc", "weight", "")
+        of_kinds = any(kind != BINARY.name for kind in self.kind)
+        head = ("output", *["kind"] * of_kinds, "ones", "strength", "error", "brier", "skill", "auc", "weight", "")
         rows: list[tuple[str, ...]] = [head]
         for i, name in enumerate(self.name):
             remarks = ["excluded"] * bool(self.excluded[i]) + ["not converged"] * (not self.converged[i])
@@ -82,9 +83,10 @@ class OutputQuality:
             rows.append(
                 (
                     printable(name, 30),
-                    f"{self.prevalence[i]:.3f}",
-                    f"{self.strength[i]:g}",
-                    *(f"{values[i]:.3f}" for values in numbers),
+                    *([self.kind[i]] if of_kinds else []),
+                    _told(self.prevalence[i], ".3f"),
+                    _told(self.strength[i], "g"),
+                    *(_told(values[i], ".3f") for values in numbers),
                     f"{self.weight[i]:.2f}",
                     ", ".join(remarks),
                 )
@@ -96,6 +98,11 @@ class OutputQuality:
             cells += [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True)]
             lines.append("  ".join([*cells, row[-1]]).rstrip())
         return "\n".join(lines)
+
+
+def _told(value: float, digits: str) -> str:
+    """A figure, or nothing where there is none."""
+    return "" if np.isnan(value) else f"{value:{digits}}"
 
 
 def skills(log_odds: Floats, Y: Floats, observed: Mask) -> tuple[Floats, Floats, Floats]:

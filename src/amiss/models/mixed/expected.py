@@ -21,7 +21,7 @@ from amiss.models.mixed.model import MixedModel, probabilities
 class MixedExpectations:
     """U with what is missing filled in: by a model of the inputs alone, or by ``usual`` values, ``(n_columns,)``.
 
-    ``rates`` are the shares of ones of tags; those of other outputs are 1 if they never change, else a half.
+    ``rates`` are the shares of ones of tags; those of other outputs are a half.
     """
 
     layout: OutputLayout
@@ -34,12 +34,8 @@ class MixedExpectations:
         """By what is usual in a table."""
         usual = base_rates(layout.expanded(Y))
         usual[layout.is_amount] = layout.centre[list(layout.amounts)]
-        rates = base_rates(Y)
-        for i, column in enumerate(layout.columns):
-            if column.kind is not BINARY:
-                seen = Y[~np.isnan(Y[:, i]), i]
-                rates[i] = 1.0 if len(seen) and (seen == seen[0]).all() else 0.5
-        return cls(layout, usual, rates)
+        tags = np.array([column.kind is BINARY for column in layout.columns])
+        return cls(layout, usual, np.where(tags, base_rates(Y), 0.5))
 
     def filled(self, inputs: Matrix, Y: Floats) -> Floats:
         """U, with each missing value replaced by its expected one."""
