@@ -25,6 +25,7 @@ Where = Callable[[int], str]
 """Where a message tells the user to look for a row."""
 
 FEWEST_CELLS = 20  # of fewer cells nothing but 0 and 1 is told
+LARGEST = 1e150  # its square is a number
 STRAY = 0.02  # of the cells: so few that are not 0 or 1 in a column of these are mistakes
 MOST_LEVELS, MOST_SHARE = 50, 0.5  # more levels than this, in more than this share of the cells, are no classes
 NOT_BINARY = (
@@ -143,10 +144,12 @@ def _numeric(name: str, cells: Floats, levels: tuple[str, ...] | None, kind: Out
 
 
 def _refuse_infinite(name: str, cells: Floats, where: Where) -> None:
-    infinite = np.isinf(cells)
-    if infinite.any():
+    infinite, too_large = np.isinf(cells), np.abs(cells) > LARGEST
+    if infinite.any() or too_large.any():
+        which = infinite if infinite.any() else too_large
+        what = "infinite" if infinite.any() else f"beyond {LARGEST:g}"
         raise DataError(
-            f"{where(int(np.argmax(infinite)))}, column {quoted(name)}: the value is infinite; "
+            f"{where(int(np.argmax(which)))}, column {quoted(name)}: the value is {what}; "
             "leave the cell empty or enter a number"
         )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from amiss.arrays import Floats
-from amiss.data.output_kinds import BINARY
+from amiss.data.output_kinds import BINARY, OutputColumn
 
 Direction = Literal["commission", "omission", "other", "high", "low"]
 Value = int | float | str | None
@@ -80,6 +81,9 @@ class ExplainedOutput:
     kind : the kind of the output
     instead : the value it should have if the observed one is wrong
     interval : between which values a number is expected; None for outputs of other kinds
+    chances : the probability of each level, of the likeliest and the observed one, likeliest first; empty for
+        outputs without levels. The models take rare levels as one, so the level that stands for these has the
+        probability of them all
     contribution : what the output adds to the score; the contributions of all outputs add up to it
     share_of_score : the same as a share of the score
     weight : its weight in the score
@@ -110,6 +114,7 @@ class ExplainedOutput:
     kind: str = BINARY.name
     instead: Value = None
     interval: tuple[float, float] | None = None
+    chances: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_tag(self) -> bool:
@@ -117,4 +122,16 @@ class ExplainedOutput:
 
     def to_dict(self, n_terms: int = MOST_TERMS) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "grounds"}
-        return plain | {"grounds": None if self.grounds is None else self.grounds.to_dict(n_terms)}
+        return plain | {
+            "chances": dict(self.chances),
+            "grounds": None if self.grounds is None else self.grounds.to_dict(n_terms),
+        }
+
+
+def direction_of(column: OutputColumn, value: float, instead: float) -> Direction:
+    """In which way a value is off, if another should stand there."""
+    if column.kind is BINARY:
+        return "commission" if value else "omission"
+    if column.kind.has_levels and not column.kind.ordered:
+        return "other"
+    return "high" if value > instead else "low"

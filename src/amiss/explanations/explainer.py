@@ -27,7 +27,7 @@ from amiss.arrays import Floats, Rows
 from amiss.data.output_kinds import BINARY, OutputColumn
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.explanations.cases import Case, Cases
-from amiss.explanations.explained_output import ExplainedOutput, Grounds
+from amiss.explanations.explained_output import ExplainedOutput, Grounds, direction_of
 from amiss.explanations.explanation import Explanation
 from amiss.explanations.what_if import Changed, if_changed
 from amiss.models.conditional import Attribution
@@ -38,6 +38,7 @@ from amiss.scoring.rules import scores
 from amiss.scoring.scorer import Scorer
 
 LEANING = 1 / 3
+MOST_CHANCES = 6  # of levels
 TAG = OutputColumn("")
 
 
@@ -229,22 +230,29 @@ def _values(case: Case, i: int, probability: float) -> dict[str, Any]:
         "observed": column.plain(value),
         "expected": column.plain(value if likely else instead),
         "instead": column.plain(instead),
-        "direction": None if likely else _direction(column, value, instead),
+        "direction": None if likely else direction_of(column, value, instead),
         "chance_of_one": None,
     }
     if column.kind is BINARY:
         found["chance_of_one"] = probability if value else 1 - probability
     elif column.kind.is_numeric and case.forecast is not None:
         found["interval"] = case.forecast.interval(0, i, case.judged_by_inputs)
+    elif case.forecast is not None:
+        chance = case.forecast.chances(0, i, case.judged_by_inputs)
+        found["chances"] = _level_chances(column, case.forecast.layout.level_column[i], chance, value)
     return found
 
 
-def _direction(column: OutputColumn, value: float, instead: float) -> str:
-    if column.kind is BINARY:
-        return "commission" if value else "omission"
-    if column.kind.has_levels and not column.kind.ordered:
-        return "other"
-    return "high" if value > instead else "low"
+def _level_chances(column: OutputColumn, level_column: Rows, chance: Floats, value: float) -> dict[str, float]:
+    """The chances of the likeliest levels and of the observed one; one rare level stands for all of them."""
+    known, observed = level_column[:-1], int(value) if value < len(level_column) - 1 else -1
+    here = int(known[observed]) if observed >= 0 else -1
+    found: dict[str, float] = {}
+    for place in np.argsort(-chance, kind="stable").tolist():
+        level = observed if place == here else int(np.argmax(known == place))
+        if len(found) < MOST_CHANCES or place == here:
+            found[column.levels[level]] = float(chance[place])
+    return found
 
 
 def _ordered_suspects(case: Case, changed: dict[int, Changed]) -> list[int]:

@@ -22,6 +22,7 @@ from amiss.data.output_kinds import BINARY, OutputColumn
 from amiss.models.ties import Ties
 
 FEWEST = 3  # rows with a level
+FARTHEST = 50.0
 MOST_APART = 4.0  # usual deviations; an amount beyond is seen by the models of others as if it were so far
 OF_AMOUNTS = 0.5  # as parents they count like other outputs, whose coefficients are held back by as much again
 
@@ -127,6 +128,13 @@ class OutputLayout:
         which = list(self.amounts)
         apart = (U[:, self.is_amount] - self.centre[which]) / self.scale[which]
         return OF_AMOUNTS * np.clip(apart, -MOST_APART, MOST_APART)
+
+    def scaled(self, U: Floats) -> Floats:
+        """U with amounts in usual deviations, as the models of other amounts see them."""
+        which, result = list(self.amounts), U.copy()
+        apart = (U[:, self.is_amount] - self.centre[which]) / self.scale[which]
+        result[:, self.is_amount] = np.clip(apart, -FARTHEST, FARTHEST)
+        return result
 
     def points(self, U: Floats) -> Floats:
         """Where outputs lie among neighbours: amounts count about as much as choices."""

@@ -108,7 +108,10 @@ class MixedModel:
         if output in layout.amounts:
             return None
         span = layout.choice_span[output]
-        choice = span.start + int(np.argmax(layout.choices(outputs)[0, span]))
+        here = layout.choices(outputs)[0, span]
+        if len(layout.level_column[output]) and not here.any():  # a level that the fit has not seen
+            return None
+        choice = span.start + int(np.argmax(here))
         n_inputs, shown = inputs.shape[1], self.shown(inputs, outputs)
         usual = average[n_inputs:][None]
         mean = np.concatenate([average[:n_inputs], *self._usual_amounts(usual), layout.choices(usual)[0]])
@@ -235,7 +238,7 @@ def probabilities(log_odds: Floats) -> Floats:
 
 def seen_by_amount(layout: OutputLayout, inputs: Matrix, U: Floats, i: int) -> Matrix:
     """What the model of an amount sees: inputs and U, in which its own column says nothing."""
-    others = U.copy()
+    others = layout.scaled(U)
     others[:, layout.spans[i]] = 0.0
     return with_columns(inputs, others)
 

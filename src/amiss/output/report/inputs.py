@@ -13,10 +13,10 @@ from scipy import sparse
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.data.output_kinds import MISSING
 from amiss.data.table import Table
+from amiss.output.report.short import LONGEST_VALUE
 from amiss.wording import percent, printable
 
 MIDDLE = (0.1, 0.9)  # quantiles between which lies what is usual
-LONGEST_VALUE = 60
 RANGE = (0.01, 0.99)  # of all rows: what is drawn
 
 

@@ -87,9 +87,11 @@ def page(made_from: Material, title: str = "amiss report") -> str:
         "ensure_ascii": False,
     }
     templates = files("amiss.output.report").joinpath("templates")
-    html, style, script = (
-        templates.joinpath(name).read_text("utf-8") for name in ("report.html", "report.css", "report.js")
+    html, style, *scripts = (
+        templates.joinpath(name).read_text("utf-8")
+        for name in ("report.html", "report.css", "kinds.js", "report.js")
     )
+    script = "".join(scripts)
     data = payload(made_from)
     unseen = (data["pictures"] or []).count(None)
     remark = [f"{count(unseen, 'picture')} could not be shown: {why_unseen()}."] * bool(unseen)
@@ -101,6 +103,7 @@ def page(made_from: Material, title: str = "amiss report") -> str:
         sample_note=_sample_note(len(data["sample"]["row"]), data["n_rows"]),
         version=__version__,
         date=date.today().isoformat(),
+        several="kinds" in data,
         data=data,
         style=Markup(style),
         style_hash=_hash(style),

@@ -13,15 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from amiss.arrays import Floats, Rows
+from amiss.arrays import Rows
 from amiss.data.table import Table
-from amiss.explanations.explained_output import ExplainedOutput
+from amiss.explanations.explained_output import Direction, ExplainedOutput
 from amiss.explanations.explanation import Explanation
 from amiss.fitted import FittedDetector
 from amiss.output.ranking import flagged_suspects, ranked_order
-from amiss.output.report.inputs import LONGEST_VALUE, InputComparison, Usual
+from amiss.output.report.inputs import InputComparison, Usual
+from amiss.output.report.kinds import alike, directions, expectation, reliability
 from amiss.output.report.measures import calibration, histogram, most_connected, probability_of_one, suspicions
 from amiss.output.report.pictures import Picture, data_uris
+from amiss.output.report.short import LONGEST_VALUE, numbers, short, shown
 from amiss.scoring.rows import ScoredRows
 from amiss.wording import printable, row_name
 
@@ -61,7 +63,7 @@ def payload(material: Material) -> dict[str, Any]:
     listed = order[: max(LISTED_ROWS, material.n_details)]
     first = _main_suspects(fitted, order, details)
     bins = histogram(rows.scores)
-    return {
+    found: dict[str, Any] = {
         "threshold": fitted.decision.threshold,
         "n_rows": len(order),
         "n_flagged": int(fitted.decision.flagged.sum()),
@@ -71,28 +73,36 @@ def payload(material: Material) -> dict[str, Any]:
         "rows": _listed(material, listed, first[: len(listed)]),
         "details": details,
         "pictures": _pictures(material, order[: material.n_details]),
-        "outputs": _outputs(material, order, first),
+        "outputs": _outputs(material),
         "dependence": _dependence(fitted),
         "sample": _sample(material, order),
     }
+    flagged = order[: found["n_flagged"]]
+    if rows.forecast is None:
+        wrong = suspicions(first[: len(flagged)], rows.probabilities[flagged], rows.Y[flagged])
+        found["outputs"] |= {"commissions": wrong.commissions.tolist(), "omissions": wrong.omissions.tolist()}
+    else:
+        looked_at = order[: max(len(listed), len(flagged))]
+        ways = directions(rows, looked_at, first[: len(looked_at)])
+        found["kinds"] = [column.kind.name for column in rows.columns]
+        found["rows"]["wrong"] = ways[: len(listed)]
+        found["outputs"]["wrong"] = _counted(ways[: len(flagged)], first, rows.Y.shape[1])
+    return found
+
+
+def _counted(ways: list[Direction | None], first: Rows, n_outputs: int) -> dict[str, list[int]]:
+    """How often each output is the main suspect of a flagged row, by the way in which it is off."""
+    found: dict[str, list[int]] = {}
+    for way, output in zip(ways, first[: len(ways)].tolist(), strict=True):
+        if way is not None:
+            found.setdefault(way, [0] * n_outputs)[output] += 1
+    return found
 
 
 def shortened(name: str, number: int) -> str:
     """A name as the page writes it; one that is cut also has its number, so that it stays unique."""
     clean = printable(name, len(name) + 1)
     return clean if len(clean) <= LONGEST_NAME else f"{clean[:LONGEST_NAME]}… (no. {number + 1})"
-
-
-def _short(number: float, digits: int = 4) -> float | None:
-    """A number with few digits; JSON has no NaN and no infinity."""
-    if not np.isfinite(number):
-        return None
-    short = float(f"{number:.{digits}g}")
-    return int(short) if short.is_integer() and abs(short) < 1e15 else short
-
-
-def _numbers(values: Floats, digits: int = 4) -> list[float | None]:
-    return [_short(value, digits) for value in values.tolist()]
 
 
 def _main_suspects(fitted: FittedDetector, order: Rows, details: list[dict[str, Any]]) -> Rows:
@@ -111,17 +121,17 @@ def _main_suspects(fitted: FittedDetector, order: Rows, details: list[dict[str, 
 
 def _listed(material: Material, rows: Rows, first: Rows) -> dict[str, Any]:
     """The ranked list as columns, each row with its main suspect; null where nothing is observed."""
-    scored = material.rows
+    scored, columns = material.rows, material.rows.columns
     added = scored.contributions[rows, first]
     observed = scored.Y[rows, first]
     ids = material.ids
     return {
         "row": (rows + 1).tolist(),
         "id": None if ids is None else [printable(ids[row], LONGEST_NAME) for row in rows],
-        "score": _numbers(scored.scores[rows], 5),
+        "score": numbers(scored.scores[rows], 5),
         "output": [int(i) if more > 0 else None for i, more in zip(first, added, strict=True)],
-        "observed": [scored.columns[i].plain(value) for i, value in zip(first, observed.tolist(), strict=True)],
-        "probability": _numbers(scored.probabilities[rows, first], 3),
+        "observed": [shown(columns[i].plain(value)) for i, value in zip(first, observed.tolist(), strict=True)],
+        "probability": numbers(scored.probabilities[rows, first], 3),
     }
 
 
@@ -143,7 +153,7 @@ class _DetailWriter:
         self.place_of_output = {name: i for i, name in enumerate(columns.outputs)}
         self.place_of_input = {name: i for i, name in enumerate(columns.inputs)}
         self.used: dict[int, int] = {}  # input -> its place among the inputs named
-        self._usual: dict[tuple[int, int, int], list[Any]] = {}
+        self._usual: dict[tuple[int, int, float], list[Any]] = {}
 
     def details(self, explanation: Explanation) -> dict[str, Any]:
         assert explanation.row is not None
@@ -154,26 +164,37 @@ class _DetailWriter:
             values=self.material.X.texts(explanation.row, self._named_inputs(explanation)),
         )
         near = explanation.neighbors
-        return {
+        found = {
             "said": explanation.sentences(),
             "suspects": explanation.n_suspects,
-            "outputs": [self._output(output) for output in explanation.outputs[:LISTED_OUTPUTS]],
+            "outputs": [
+                self._output(output, place < explanation.n_suspects)
+                for place, output in enumerate(explanation.outputs[:LISTED_OUTPUTS])
+            ],
             "more": max(0, len(explanation.outputs) - LISTED_OUTPUTS),
             "grounds": [self._grounds(output, explanation) for output in explanation.suspects[:GROUNDED]],
             "inputs": self._inputs(explanation),
             "near": [str(row + 1) if ids is None else printable(ids[row], 40) for row in (near or ())[:NEAREST]],
         }
+        if explanation.suspects and isinstance(explanation.suspects[0].instead, str):  # a level, named once
+            found["instead"] = shown(explanation.suspects[0].instead)
+        return found
 
-    def _output(self, output: ExplainedOutput) -> list[Any]:
-        return [
-            self.place_of_output[output.output],
-            output.observed,
-            _short(output.probability if output.chance_of_one is None else output.chance_of_one, 3),
-            _short(output.contribution, 4),
-            None if output.score_if_changed is None else _short(output.score_if_changed, 4),
+    def _output(self, output: ExplainedOutput, is_suspect: bool) -> list[Any]:
+        """Of a table of tags with the chance of a 1; of others with that of the value, and what was expected."""
+        place, forecast = self.place_of_output[output.output], self.material.rows.forecast
+        several = forecast is not None
+        chance = output.probability if several or output.chance_of_one is None else output.chance_of_one
+        told = [
+            place,
+            shown(output.observed),
+            short(chance, 3),
+            short(output.contribution, 4),
+            None if output.score_if_changed is None else short(output.score_if_changed, 4),
             output.neighbors_alike,
             output.neighbors_known,
         ]
+        return told if forecast is None else [*told, expectation(output, forecast.layout, place, is_suspect)]
 
     def _named_inputs(self, explanation: Explanation) -> list[int]:
         grounds = [output.grounds for output in explanation.suspects[:GROUNDED] if output.grounds is not None]
@@ -194,34 +215,50 @@ class _DetailWriter:
             is_output = term.kind == "output"
             place = self.place_of_output[term.name] if is_output else self._input(self.place_of_input[term.name])
             value = printable(explanation.value_of(term) or "", LONGEST_VALUE)
-            terms.append([int(is_output), place, value, _short(term.log_odds, 3)])
+            terms.append([int(is_output), place, value, short(term.log_odds, 3)])
         return [*(round(part, 3) for part in parts), terms]
 
     def _inputs(self, explanation: Explanation) -> list[Any]:
-        """Inputs against those of the neighbours, and of the rows that have and have not the first suspect."""
+        """Inputs against those of the neighbours, and of rows with two values of the first suspect."""
         row = explanation.row
         assert row is not None
+        if not explanation.suspects and self.material.rows.forecast is not None:
+            return []  # there are no two values by which rows could be told apart
         near = None if explanation.neighbors is None else np.array(explanation.neighbors, dtype=np.intp)
-        suspect = self.place_of_output[explanation.suspects[0].output] if explanation.suspects else 0
+        suspect, values = self._compared_values(explanation)
         lines = []
         for column in _telling_inputs(explanation, self.compared, near):
             value, place = self.compared.own(row, column)
             beside = None if near is None else _usual(self.compared.usual(column, near))
-            against = [self._usual_where(column, suspect, value) for value in (1, 0)]
+            against = [self._usual_where(column, suspect, value) for value in values]
             lines.append(
-                [self._input(column), value, None if place is None else _short(place, 3), beside, *against]
+                [self._input(column), value, None if place is None else short(place, 3), beside, *against]
             )
         return lines
 
-    def _usual_where(self, column: int, output: int, value: int) -> list[Any]:
+    def _compared_values(self, explanation: Explanation) -> tuple[int, tuple[float, float]]:
+        """The first suspect, and two values: 1 and 0 of a tag, otherwise what is there and what was expected."""
+        if not explanation.suspects:
+            return 0, (1.0, 0.0)
+        first = explanation.suspects[0]
+        suspect = self.place_of_output[first.output]
+        if first.is_tag:
+            return suspect, (1.0, 0.0)
+        column, row = self.material.rows.columns[suspect], explanation.row
+        instead = column.levels.index(str(first.instead)) if column.kind.has_levels else first.instead
+        return suspect, (float(self.material.rows.Y[row, suspect]), float(instead or 0))
+
+    def _usual_where(self, column: int, output: int, value: float) -> list[Any]:
         key = column, output, value
         if key not in self._usual:
-            self._usual[key] = _usual(self.compared.usual(column, self.material.rows.Y[:, output] == value))
+            rows = self.material.rows
+            same = alike(rows.columns[output], rows.Y[:, output], value)
+            self._usual[key] = _usual(self.compared.usual(column, same))
         return self._usual[key]
 
 
 def _usual(found: Usual) -> list[Any]:
-    return [found.text, None if found.places is None else [_short(place, 3) for place in found.places]]
+    return [found.text, None if found.places is None else [short(place, 3) for place in found.places]]
 
 
 def _telling_inputs(explanation: Explanation, compared: InputComparison, near: Rows | None) -> list[int]:
@@ -240,27 +277,27 @@ def _pictures(material: Material, rows: Rows) -> list[str | None] | None:
     return data_uris([material.pictures[row] for row in rows])
 
 
-def _outputs(material: Material, order: Rows, first: Rows) -> dict[str, Any]:
-    """How good each output's model is, and how often it is the main suspect."""
-    fitted, rows = material.fitted, material.rows
-    quality, Y = fitted.quality, rows.Y
-    flagged = order[: int(fitted.decision.flagged.sum())]
-    found = suspicions(first[: len(flagged)], rows.probabilities[flagged], Y[flagged])
-    probability = probability_of_one(rows.probabilities, Y)
-    curves = [calibration(probability[:, i], Y[:, i]) for i in range(Y.shape[1])]
+def _outputs(material: Material) -> dict[str, Any]:
+    """How good each output's model is."""
+    quality = material.fitted.quality
     return {
-        "ones": _numbers(quality.prevalence, 3),
-        "error": _numbers(quality.mean_error, 3),
-        "skill": _numbers(quality.skill, 3),
-        "auc": _numbers(quality.auc, 3),
-        "weight": _numbers(quality.weight, 3),
-        "commissions": found.commissions.tolist(),
-        "omissions": found.omissions.tolist(),
+        "ones": numbers(quality.prevalence, 3),
+        "error": numbers(quality.mean_error, 3),
+        "skill": numbers(quality.skill, 3),
+        "auc": numbers(quality.auc, 3),
+        "weight": numbers(quality.weight, 3),
         "excluded": [int(value) for value in quality.excluded],
-        "calibration": [
-            [_numbers(curve.expected, 3), _numbers(curve.observed, 3), curve.count.tolist()] for curve in curves
-        ],
+        "calibration": _reliability(material.rows),
     }
+
+
+def _reliability(rows: ScoredRows) -> list[list[list[Any]]]:
+    """Of each output, what was expected of tenths of the rows and what was observed."""
+    if rows.forecast is not None:
+        return [reliability(rows, i) for i in range(rows.Y.shape[1])]
+    probability = probability_of_one(rows.probabilities, rows.Y)
+    curves = [calibration(probability[:, i], rows.Y[:, i]) for i in range(rows.Y.shape[1])]
+    return [[numbers(curve.expected, 3), numbers(curve.observed, 3), curve.count.tolist()] for curve in curves]
 
 
 def _dependence(fitted: FittedDetector) -> dict[str, Any] | None:
@@ -272,7 +309,7 @@ def _dependence(fitted: FittedDetector) -> dict[str, Any] | None:
     return {
         "outputs": outputs.tolist(),
         "all": len(between),
-        "coef": [_numbers(line, 3) for line in between[np.ix_(outputs, outputs)]],
+        "coef": [numbers(line, 3) for line in between[np.ix_(outputs, outputs)]],
     }
 
 

@@ -58,6 +58,7 @@
       if (x === y) return a - b;
       if (x === null) return 1;
       if (y === null) return -1;
+      if (typeof x !== typeof y) return sign * (typeof x === "number" ? -1 : 1);
       return sign * (typeof x === "string" ? x.localeCompare(y) : x - y) || a - b;
     });
   }
@@ -99,6 +100,11 @@
   }
   const text = (x, y, content, anchor) => make("text", { x, y, "text-anchor": anchor || "start" }, content);
   const line = (x1, y1, x2, y2, kind) => make("line", { x1, y1, x2, y2, class: kind });
+
+  // Outputs of several kinds; of a table whose outputs are all 0 or 1 nothing is said of kinds.
+  const several = Boolean(data.kinds), outputKinds = data.kinds || names.map(() => "binary");
+  const views = kindViews({ make, name, percent, figure, chart, text, line });
+  const CODES = { commission: 1, omission: 0 };
 
   // Scores.
   const { low, high, counts } = data.histogram;
@@ -149,8 +155,9 @@
   at("reset-cutoff").addEventListener("click", resetCutoff);
 
   // The ranked list.
-  const kinds = rows.probability.map((p, place) => p === null || p >= 0.5 ? null : rows.observed[place]);
-  const kindText = (kind) => kind === null ? "as expected" : kind === 1 ? "1 instead of 0" : "0 instead of 1";
+  const kinds = several ? rows.wrong.map((way) => way in CODES ? CODES[way] : way)
+    : rows.probability.map((p, place) => p === null || p >= 0.5 ? null : rows.observed[place]);
+  const kindText = (kind) => kind === null ? "as expected" : kind === 1 ? "1 instead of 0" : kind === 0 ? "0 instead of 1" : views.WAYS[kind];
   const suspect = (place) => rows.output[place] === null ? "" : names[rows.output[place]];
   const allColumns = [
     { key: "rank", title: "rank", number: true, value: (place) => place },
@@ -158,10 +165,11 @@
     ...(rows.id ? [{ key: "id", title: "id", value: (place) => rows.id[place] }] : []),
     { key: "score", title: "score", number: true, down: true, value: (place) => rows.score[place] },
     { key: "output", title: "suspect", value: suspect },
+    ...(several ? [{ key: "value", title: "value", value: (place) => suspect(place) === "" ? null : rows.observed[place] }] : []),
     { key: "kind", title: "what looks wrong", value: (place) => suspect(place) === "" ? "" : kindText(kinds[place]) },
     { key: "probability", title: "chance", number: true, value: (place) => rows.probability[place] },
   ];
-  const onPhone = ["rank", "output", "score", "probability", "kind", "id"];
+  const onPhone = ["rank", "output", "value", "score", "probability", "kind", "id"];
   const columns = phone.matches ? onPhone.flatMap((key) => allColumns.filter((column) => column.key === key)) : allColumns;
   const withPictures = data.pictures && !phone.matches;
   const listSort = { key: "rank", down: false };
@@ -170,7 +178,7 @@
   function fits(place, wanted, output, kind, flagged) {
     if (flagged && place >= data.n_flagged) return false;
     if (output !== "" && rows.output[place] !== Number(output)) return false;
-    if (kind !== "" && kinds[place] !== Number(kind)) return false;
+    if (kind !== "" && String(kinds[place]) !== kind) return false;
     if (wanted === "") return true;
     return String(rows.row[place]) === wanted || suspect(place).toLowerCase().includes(wanted) ||
       Boolean(rows.id && rows.id[place].toLowerCase().includes(wanted));
@@ -195,6 +203,7 @@
       let shown;
       if (column.key === "rank") shown = place < data.n_flagged ? make("span", {}, make("span", { class: "flag", title: "flagged" }, "! "), String(place + 1)) : String(place + 1);
       else if (column.key === "probability") shown = value === null ? "" : percent(value);
+      else if (column.key === "value") shown = value === null ? "" : views.value(value);
       else shown = column.key === "kind" ? value : typeof value === "string" ? name(value) : figure(value);
       return make("td", { class: column.number ? "number" : column.key === "kind" ? "whole" : "text" }, shown);
     });
@@ -256,7 +265,7 @@
     const picture = data.pictures && data.pictures[place];
     return [head, picture ? make("img", { src: picture, alt: `picture of row ${rows.row[place]}`, class: "picture" }) : null,
       ...detail.said.map((sentence) => make("p", { dir: "ltr" }, sentence)),
-      ...sharesView(place, detail), ...groundsView(detail), ...inputsView(detail), ...(withOthers ? expectedView(detail) : [])]
+      ...(several ? views.pictures(detail, names, outputKinds) : []), ...sharesView(place, detail), ...groundsView(detail), ...inputsView(detail), ...(withOthers ? expectedView(detail) : [])]
       .filter((part) => part !== null);
   }
   function bar(share, kind) {
@@ -271,8 +280,8 @@
   function sharesView(place, detail) {
     const score = rows.score[place];
     const shown = detail.outputs.slice(0, Math.max(detail.suspects, 1));
-    const lines = shown.map(([output, observed, expected, share, after]) => make("tr", {},
-      textCell(name(names[output])), cell(String(observed), true),
+    const lines = shown.map(([output, observed, , share, after]) => make("tr", {},
+      textCell(name(names[output])), cell(views.value(observed), true),
       make("td", { class: "drawn" }, bar(score > 0 ? share / score : 0), ` ${figure(share)}`),
       cell(after === null ? "" : figure(after), true)));
     return [make("h3", {}, "Main contributions"),
@@ -282,16 +291,18 @@
     return detail.grounds.flatMap((grounds, place) => {
       if (!grounds) return [];
       const [total, average, fromInputs, fromOutputs, terms] = grounds;
-      const output = detail.outputs[place][0];
+      const [output, observed] = detail.outputs[place], isTag = outputKinds[output] === "binary";
+      const title = isTag ? [" was expected to be ", String(total > 0 ? 1 : 0)] : [` was ${total > 0 ? "" : "not "}expected to be `, views.value(observed)];
+      const [forIt, against, ofIt] = isTag ? ["1", "for 0", "a 1"] : [name(observed), "against it", name(observed)];
       const largest = Math.max(...terms.map((term) => Math.abs(term[3])), 1e-9);
       const told = terms.map(([isOutput, column, value, weight]) => make("tr", {},
         textCell(name(isOutput ? names[column] : inputs[column])), cell(isOutput ? "output" : "input"), cell(name(value), true),
         make("td", { class: "drawn" }, bar(Math.abs(weight) / largest, weight < 0 ? "against" : null), ` ${weight > 0 ? "+" : ""}${figure(weight)}`)));
       return [make("details", place === 0 ? { open: "" } : {},
-        make("summary", {}, make("h3", {}, "Why ", name(names[output]), ` was expected to be ${total > 0 ? 1 : 0}`)),
-        make("p", { class: "small" }, `Plus speaks for 1, minus for 0. The average row has ${signed(average)}; this row's inputs add ${signed(fromInputs)} ` +
-          `and its other outputs ${signed(fromOutputs)}, which makes ${signed(total)} (log-odds of a 1).`),
-        table([["column"], ["kind"], ["this row", true], ["speaks for 1 (+) or 0 (−)"]], told))];
+        make("summary", {}, make("h3", {}, "Why ", name(names[output]), ...title)),
+        make("p", { class: "small" }, "Plus speaks for ", forIt, `, minus ${against}. The average row has ${signed(average)}; this row's inputs add ${signed(fromInputs)} ` +
+          `and its other outputs ${signed(fromOutputs)}, which makes ${signed(total)} (log-odds of `, ofIt, ")."),
+        table([["column"], ["kind"], ["this row", true], [isTag ? "speaks for 1 (+) or 0 (−)" : "speaks for (+) or against (−)"]], told))];
     });
   }
   const signed = (number) => (number > 0 ? "+" : "") + figure(number);
@@ -303,32 +314,58 @@
         place === null ? null : make("span", { class: "own", style: { left: `${100 * place}%` } }));
       return make("td", {}, track, track ? make("br") : null, make("bdi", {}, text));
     }
-    const near = detail.inputs[0][3] !== null, output = detail.outputs.length ? names[detail.outputs[0][0]] : "";
+    const near = detail.inputs[0][3] !== null, first = detail.outputs[0];
+    const output = first ? names[first[0]] : "", [asked, where, legend] = compared(detail);
     const lines = detail.inputs.map(([column, value, place, beside, where1, where0]) => make("tr", {},
       textCell(name(inputs[column])), cell(name(value), true), usual(where1, place), usual(where0, place), near ? usual(beside, place) : null));
     const nearest = detail.near.length ? make("p", { class: "small" }, "Nearest rows: ", ...detail.near.flatMap((row, i) => [i ? ", " : "", name(row)]), ".") : null;
     return [make("h3", {}, "Its inputs against those of others"),
-      make("p", { class: "small" }, "What is usual (grey: the middle 80%, in the range of all rows) where ", name(output), " is 1, where it is 0, and among the row's neighbours. The mark is this row."),
-      table([["input"], ["this row", true], ["where it is 1"], ["where it is 0"], ...(near ? [["neighbours"]] : [])], lines), nearest];
+      make("p", { class: "small" }, "What is usual (grey: the middle 80%, in the range of all rows) where ", name(output), ...asked, ", and among the row's neighbours. The mark is this row.", legend),
+      table([["input"], ["this row", true], ...where, ...(near ? [["neighbours"]] : [])], lines), nearest];
   }
+  // The two values of the first suspect for which inputs are compared.
+  function compared(detail) {
+    const first = detail.suspects ? detail.outputs[0] : null;
+    const kind = first ? outputKinds[first[0]] : "binary";
+    if (kind === "binary") return [[" is 1, where it is 0"], [["where it is 1"], ["where it is 0"]], ""];
+    if (views.isAmount(kind)) {
+      const [there, centre] = [first[1], first[7] ? first[7][1] : ""].map((number) => number === "" ? "the centre" : views.amount(number));
+      return [[` is near ${there}, the value that stands there, and near ${centre}, the one expected`], [[`near ${there}`], [`near ${centre}`]],
+        " Near: the tenth of the rows with the nearest values."];
+    }
+    const [there, instead] = [first[1], detail.instead].map(name), titles = [first[1], detail.instead].map((level) => make("span", {}, "where it is ", name(level)));
+    return [[" is ", there, ", where it is ", instead], titles.map((title) => [title]), ""];
+  }
+  function kindsView(detail) {
+    const lines = detail.outputs.map(([output, observed, chance, , , alike, known, forecast]) => make("tr", {},
+      textCell(name(names[output])), cell(views.value(observed), true), cell(views.expected(outputKinds[output], forecast), true),
+      cell(percent(chance), true), cell(known === null ? "" : `${alike} of ${known}`, true)));
+    return [make("h3", {}, "All its outputs"),
+      make("p", { class: "small" }, "Expected: the likeliest value, or where 80% of the values lie. Chance: that of the value that stands there; of a grade, a count or a number, of one as far off."),
+      table([["output"], ["is", true], ["expected", true], ["chance", true], ["neighbours alike", true]], lines), moreOutputs(detail)];
+  }
+  const moreOutputs = (detail) => detail.more ? make("p", { class: "small" }, `${count(detail.more, "more output")} with smaller shares.`) : null;
   function expectedView(detail) {
+    if (several) return kindsView(detail);
     const lines = detail.outputs.map(([output, observed, expected, , , alike, known]) => make("tr", {},
       textCell(name(names[output])), cell(String(observed), true),
       make("td", { class: "drawn" }, make("span", { class: "track", "aria-hidden": "true" },
         make("span", { class: "usual", style: { left: "0", width: `${100 * expected}%` } }),
         make("span", { class: "own", style: { left: `${100 * observed}%` } })), ` ${percent(expected)}`),
       cell(known === null ? "" : `${alike} of ${known}`, true)));
-    const more = detail.more ? make("p", { class: "small" }, `${count(detail.more, "more output")} with smaller shares.`) : null;
     return [make("h3", {}, "Its outputs, observed and expected"),
       make("p", { class: "small" }, "Grey: the chance of a 1. The mark is what stands there, 0 at the left and 1 at the right."),
-      table([["output"], ["is", true], ["chance of a 1"], ["neighbours alike", true]], lines), more];
+      table([["output"], ["is", true], ["chance of a 1"], ["neighbours alike", true]], lines), moreOutputs(detail)];
   }
 
   // Outputs.
   const quality = data.outputs;
-  const outputColumns = [
+  const wrong = several ? quality.wrong : { commission: quality.commissions, omission: quality.omissions };
+  const suspectIn = (i) => Object.values(wrong).reduce((sum, ofOutputs) => sum + ofOutputs[i], 0);
+  const allOutputColumns = [
     { key: "name", title: "output", value: (i) => names[i] },
-    { key: "suspect", title: "suspect in", number: true, down: true, value: (i) => quality.commissions[i] + quality.omissions[i] },
+    { key: "suspect", title: "suspect in", number: true, down: true, value: suspectIn },
+    { key: "kindOf", title: "kind", value: (i) => outputKinds[i] },
     { key: "commissions", title: "1 instead of 0", number: true, down: true, value: (i) => quality.commissions[i] },
     { key: "omissions", title: "0 instead of 1", number: true, down: true, value: (i) => quality.omissions[i] },
     { key: "ones", title: "ones", number: true, value: (i) => quality.ones[i] },
@@ -337,6 +374,8 @@
     { key: "auc", title: "auc", number: true, value: (i) => quality.auc[i] },
     { key: "weight", title: "weight", number: true, value: (i) => quality.weight[i] },
   ];
+  const leftOut = !several ? ["kindOf"] : outputKinds.includes("binary") ? ["commissions", "omissions"] : ["commissions", "omissions", "ones", "auc"];
+  const outputColumns = allOutputColumns.filter((each) => !leftOut.includes(each.key));
   const outputSort = { key: "suspect", down: true };
   let chosenOutput = null;
   function showOutputs() {
@@ -346,14 +385,15 @@
       ...outputColumns.map((each) => {
         const value = each.value(i);
         if (each.key === "name") return textCell(quality.excluded[i] ? make("span", {}, name(value), " (left out)") : name(value));
-        return cell(each.key === "ones" ? percent(value) : figure(value), true);
+        if (each.key === "kindOf") return cell(value);
+        return cell(each.key === "ones" && value !== null ? percent(value) : figure(value), true);
       }))));
     markChosen(body, chosenOutput);
   }
   function chooseOutput(i) {
     chosenOutput = i;
     markChosen(at("output-list").tBodies[0], i);
-    const suspect = quality.commissions[i] + quality.omissions[i];
+    const ways = several && outputKinds[i] !== "class" ? Object.keys(wrong).filter((way) => wrong[way][i]).map((way) => `${wrong[way][i]} ${views.WAYS[way]}`) : [];
     const filter = make("button", { type: "button", onclick: () => {
       at("by-output").value = String(i);
       at("find").value = at("by-kind").value = "";
@@ -362,28 +402,35 @@
       at("rows").scrollIntoView();
     } }, "Show its rows");
     replace(at("output-detail"), make("h3", {}, name(names[i])),
-      make("p", {}, `Main suspect in ${count(suspect, "flagged row")}. `, filter),
-      make("p", { class: "small" }, "Can its percentages be trusted? Each point is a tenth of the rows: the chance of a 1 that the model gave them, and the share in which it is 1. Near the diagonal: yes."),
+      make("p", {}, `Main suspect in ${count(suspectIn(i), "flagged row")}${ways.length ? ` (${ways.join(", ")})` : ""}. `, filter),
+      make("p", { class: "small" }, `Can ${views.isAmount(outputKinds[i]) ? "what was expected" : "its percentages"} be trusted? Each point is a tenth of the rows: ${views.meaning(outputKinds[i])}. Near the diagonal: yes.`),
       calibrationChart(i), calibrationTable(i));
   }
-  function square(label, across, up, ...children) {
-    const [size, left, bottom] = [420, 50, 45];
+  function square(label, across, up, tick, ...children) {
+    const marks = [0, 0.25, 0.5, 0.75, 1];
+    const [size, left, bottom] = [420, 18 + 8 * Math.max(4, ...marks.map((share) => tick(share).length)), 45];
     const x = (share) => left + (size - left - 15) * share, y = (share) => size - bottom - (size - bottom - 15) * share;
-    const grid = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [line(x(share), y(0), x(share), y(1), "grid"), line(x(0), y(share), x(1), y(share), "grid"),
-      text(x(share), size - bottom + 16, String(share), "middle"), text(left - 6, y(share) + 4, String(share), "end")]);
+    const grid = marks.flatMap((share) => [line(x(share), y(0), x(share), y(1), "grid"), line(x(0), y(share), x(1), y(share), "grid"),
+      text(x(share), size - bottom + 16, tick(share), "middle"), text(left - 6, y(share) + 4, tick(share), "end")]);
     const upward = text(0, 0, up, "middle");
     upward.setAttribute("transform", `translate(13 ${y(0.5)}) rotate(-90)`);
     return chart(size, size, label, ...grid, text(x(0.5), size - 8, across, "middle"), upward, ...children.flatMap((child) => child(x, y)));
   }
   function calibrationChart(i) {
-    const [expected, observed, rowsIn] = quality.calibration[i];
-    return make("div", { class: "chart" }, square(`Calibration of ${names[i]}`, "expected share of ones", "observed share of ones",
+    const [expected, observed, rowsIn] = quality.calibration[i], label = `Calibration of ${names[i]}`;
+    if (views.isAmount(outputKinds[i])) return make("div", { class: "chart" }, views.amountsChart(label, square, quality.calibration[i]));
+    const [across, up] = outputKinds[i] === "binary" ? ["expected share of ones", "observed share of ones"] : ["chance of the likeliest value", "share that has it"];
+    return make("div", { class: "chart" }, square(label, across, up, String,
       (x, y) => [line(x(0), y(0), x(1), y(1), "axis"), make("path", { class: "curve", d: expected.map((p, place) => `${place ? "L" : "M"}${x(p)} ${y(observed[place])}`).join(" ") }),
         ...expected.map((p, place) => make("circle", { cx: x(p), cy: y(observed[place]), r: 4, class: "point" },
           make("title", {}, `expected ${percent(p)}, observed ${percent(observed[place])}, ${count(rowsIn[place], "row")}`)))]));
   }
   function calibrationTable(i) {
-    const [expected, observed, rowsIn] = quality.calibration[i];
+    const [expected, observed, rowsIn, low, high, inside] = quality.calibration[i];
+    if (views.isAmount(outputKinds[i])) {
+      const told = expected.map((number, bin) => make("tr", {}, ...[figure(number), figure(observed[bin]), views.range(low[bin], high[bin]), percent(inside[bin]), String(rowsIn[bin])].map((each) => cell(each, true))));
+      return make("details", {}, make("summary", {}, "The same as a table"), table([["expected", true], ["observed", true], ["middle 80%", true], ["in the interval", true], ["rows", true]], told));
+    }
     const lines = expected.map((p, place) => make("tr", {}, cell(percent(p), true), cell(percent(observed[place]), true), cell(String(rowsIn[place]), true)));
     return make("details", {}, make("summary", {}, "The same as a table"), table([["expected", true], ["observed", true], ["rows", true]], lines));
   }
@@ -421,7 +468,7 @@
   function drawMap() {
     const map = data.dependence;
     if (!map) {
-      replace(at("map"), make("p", {}, names.length < 2 ? "There is only one output." : "Left out: the models of this fit do not see other outputs, or have no coefficients."));
+      replace(at("map"), make("p", {}, names.length < 2 ? "There is only one output." : several ? "Left out: it is drawn for tables whose outputs are all 0 or 1." : "Left out: the models of this fit do not see other outputs, or have no coefficients."));
       return;
     }
     const size = map.outputs.length, largest = Math.max(...map.coef.flat().map(Math.abs), 1e-9);
@@ -449,7 +496,7 @@
     const places = sample.rank.map((_, place) => place).filter((place) => rho(place, a) !== null && rho(place, b) !== null);
     // Hundredths lie on one another: a little scatter, the same every time.
     const scatter = (place, salt) => (((place * 7919 + salt * 104729) % 1000) / 1000 - 0.5) * 0.012;
-    replace(at("pair"), square("Probabilities of the observed values of two outputs", `chance of the observed ${short(a)}`, `chance of the observed ${short(b)}`,
+    replace(at("pair"), square("Probabilities of the observed values of two outputs", `chance of the observed ${short(a)}`, `chance of the observed ${short(b)}`, String,
       (x, y) => [...places].reverse().map((place) => {
         const rank = sample.rank[place], flagged = rank < data.n_flagged;
         const kind = rank === chosenRow ? "ring mine" : flagged ? "ring" : "dot";
@@ -465,6 +512,10 @@
     const label = each.length > 60 ? `${each.slice(0, 59)}…` : each;
     for (const id of ["by-output", "across", "up"]) at(id).append(make("option", { value: i }, label));
   });
+  if (several) {
+    const ways = Object.keys(views.WAYS).filter((way) => rows.wrong.includes(way));
+    at("by-kind").replaceChildren(at("by-kind").options[0], ...ways.map((way) => make("option", { value: way in CODES ? CODES[way] : way }, views.WAYS[way])));
+  }
   sortable(at("list"), columns, listSort, renewView);
   if (withPictures) at("list").tHead.rows[0].prepend(make("th", { scope: "col" }, "picture"));
   choosable(at("list").tBodies[0], at("detail"), chooseRow, turnPage);
