@@ -161,7 +161,7 @@ def _column(name: str, values: list[Any]) -> tuple[type, list[Any]]:
 def _frame(
     library: FrameLibrary, names: Sequence[str], records: Sequence[dict[str, Any]], ids: list[Any] | None
 ) -> Any:
-    records = of_one_type(records)
+    records = of_one_type(list(records))
     columns = {name: _column(name, [record[name] for record in records]) for name in names}
     if ids is not None:
         kind = int if all(isinstance(each, int) for each in ids) else str

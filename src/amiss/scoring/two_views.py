@@ -6,7 +6,8 @@ inputs alone. With e the local mean error of a view,
 
     c_i = o_i / (1 + ``OF_LOCAL_ERROR`` e_i o_i)
 
-so no output counts more than its reliability justifies. The evidence of each view is a sum over outputs
+so no tag or class counts more than its reliability justifies; of amounts c_i = o_i, because their scale is local.
+The evidence of each view is a sum over outputs
 
     contradiction   T   = Σ_i log(1 + c_i)
     inputs          T^x = Σ_i log(1 + min(c^x_i, ``MOST_BY_INPUTS``))
@@ -39,6 +40,7 @@ MOST_BY_INPUTS = 20.0
 MIDDLE, UPPER = 0.5, 0.65  # quantiles between which the rate of right rows is measured
 LEAST_RATE = 0.1  # evidence: where most rows have hardly any, less than this says nothing
 HELD_BACK = 1.0
+EXPECTED = (2.0, 100.0)  # wrong rows, of so many, before anything is seen
 STEPS, FIRST_SHARE, FIRST_MEAN = 100, 0.03, 4.0
 LEAST_MEAN, LEAST_SHARE, MOST_SHARE = 4.0, 1e-4, 0.3
 MOST_LOG_ODDS = 30.0
@@ -97,8 +99,9 @@ class TwoViews:
         """c_i by both views, ``(n_rows, n_outputs)``; 0 for outputs that do not count."""
         against = self._against(log_odds, Y, self.unpredictable, views)
         against_x = self._against(views.by_inputs, Y, self.unpredictable_by_inputs, views)
-        cells = against / (1 + OF_LOCAL_ERROR * against / weights)
-        cells_x = against_x / (1 + OF_LOCAL_ERROR * against_x / views.weights)
+        of_error = OF_LOCAL_ERROR * self.choices
+        cells = against / (1 + of_error * against / weights)
+        cells_x = against_x / (1 + of_error * against_x / views.weights)
         return cells, np.minimum(cells_x, MOST_BY_INPUTS)
 
     def evidence(self, cells: Floats, cells_x: Floats, Y: Floats) -> tuple[Floats, Floats]:
@@ -157,7 +160,7 @@ def _expectation_maximisation(tails: list[Tail], evidence: list[Floats]) -> list
         odds = share[:, None] * np.exp(np.minimum(ratio, MOST_EVIDENCE))
         chance = odds / (1 - share.sum() + odds.sum(axis=0))
         total = chance.sum(axis=1)
-        share = np.clip((total + 0.5) / (beyond.shape[1] + 10.0), LEAST_SHARE, MOST_SHARE)
+        share = np.clip((total + EXPECTED[0]) / (beyond.shape[1] + EXPECTED[1]), LEAST_SHARE, MOST_SHARE)
         mean = np.maximum((chance * beyond).sum(axis=1) / np.maximum(total, 1e-9), LEAST_MEAN)
     found = zip(tails, share.tolist(), mean.tolist(), strict=True)
     return [replace(tail, share=of_wrong, mean=how_far) for tail, of_wrong, how_far in found]
