@@ -31,7 +31,8 @@ each_of_format_1 = pytest.mark.parametrize("sample", OF_FORMAT_1, ids=lambda pat
 def said_when_made(sample):
     """What is known of a sample, and its new rows."""
     expected = json.loads(sample.with_suffix(".json").read_text())
-    return expected, pd.DataFrame(expected["X"]), pd.DataFrame(expected["Y"], dtype=float)
+    outputs = {} if "-kinds" in sample.stem else {"dtype": float}
+    return expected, pd.DataFrame(expected["X"]), pd.DataFrame(expected["Y"], **outputs)
 
 
 def assert_as_when_made(detector, sample):
@@ -60,6 +61,8 @@ def test_there_is_a_sample_of_every_format():
     for kind in ("rows", "without-rows", "auto", "fdr"):
         assert len([path for path in SAMPLES if path.stem.endswith(f"-{kind}")]) >= FORMAT
     assert len([path for path in SAMPLES if path.stem.endswith("-trees")]) > FORMAT - 4
+    for kind in ("kinds", "kinds-without-rows"):
+        assert len([path for path in SAMPLES if path.stem.endswith(f"-{kind}")]) > FORMAT - 5
 
 
 def test_there_is_a_step_from_every_old_format():
@@ -193,6 +196,21 @@ def test_parameters_that_format_1_did_not_have_yet_have_their_defaults(old_file)
     path = old_file()
     rewritten(path, lambda said: said["parameters"].pop("parent_penalty"))
     assert amiss.load(path).parent_penalty == 4.0
+
+
+def test_before_format_5_every_output_was_0_or_1(tmp_path):
+    path = Path(shutil.copy(FOLDER / "format-4-rows.amiss", tmp_path / "m.amiss"))
+    detector = amiss.load(path)
+    assert detector.output_kinds is None and detector.fitted_.columns.kinds == ()
+    assert detector.output_quality_.kind == ("binary",) * 3
+    for change in ({"kinds": []}, {"mixed": None}):
+        rewritten(path, lambda said, change=change: said.update(change))
+        with pytest.raises(DataError, match="damaged or altered"):
+            amiss.load(path)
+        shutil.copy(FOLDER / "format-4-rows.amiss", path)
+    rewritten(path, lambda said: said["parameters"].update(output_kinds={"a": "class"}))
+    with pytest.raises(DataError, match="damaged or altered"):
+        amiss.load(path)
 
 
 # Altered files of format 1 are refused as those of the present format are.

@@ -27,6 +27,7 @@ import amiss
 from amiss.errors import DataError
 from amiss.persistence.container import FORMAT
 from support import cpu_time, fuzz_readers, mutations
+from support.kinds import few_trees
 from support.model_files import description, signed
 
 FORBIDDEN = (
@@ -66,12 +67,19 @@ def tables() -> list[tuple[object, np.ndarray, dict[str, object]]]:
     gaps = np.where(rng.random(Y.shape) < 0.1, np.nan, Y)
     words = np.column_stack([X[:, :2].astype(object), rng.choice(["red", "green", "blue"], 40)])
     thin = sparse.csr_array(np.where(rng.random((40, 30)) < 0.05, 1.0, 0.0))
+    several = np.column_stack(
+        [Y[:, 0], rng.integers(0, 5, 40), np.minimum(rng.poisson(1, 40), 3), rng.poisson(5, 40), X @ [1, 2, 3]]
+    )
+    several[::7, rng.integers(0, 5, 6)] = np.nan
     few = {"n_neighbors": 5, "n_jobs": 1}
+    kinds = {**few, "output_kinds": {"y1": "class", "y2": ["0", "1", "2", "3"], "y3": "count"}}
     return [
         (X, Y, few),
         (words, gaps, {**few, "fdr": 0.2}),
         (thin, Y, {**few, "rule": "lrw", "crossfit": False}),
         (X, Y, {**few, "n_neighbors": 0}),
+        (words, several, kinds),
+        (X, several, {**kinds, "n_neighbors": 0}),
     ]
 
 
@@ -81,14 +89,15 @@ def some_new(X: object, Y: np.ndarray) -> tuple[object, np.ndarray]:
     if not sparse.issparse(rows):
         rows[1, 0] = round(rows[1, 0], 6)
         rows[2:, 0] += 0.1
-    return rows, np.vstack([Y[:3], 1 - Y[3:4]])
+    return rows, np.vstack([Y[:3], abs(1 - Y[3:4])])
 
 
 def models(folder: pathlib.Path) -> list[tuple[bytes, object, object]]:
     """Model files, each with rows to score by it."""
     found = []
     for X, Y, parameters in tables():
-        detector = amiss.MCODE(**parameters).fit(X, Y).calibrate(X, Y)
+        with few_trees(2):  # mutations cut long files off
+            detector = amiss.MCODE(**parameters).fit(X, Y).calibrate(X, Y)
         detector.save(folder / "m.amiss", rows=parameters["n_neighbors"] != 0)
         found.append(((folder / "m.amiss").read_bytes(), *some_new(X, Y)))
     return found + samples()
@@ -100,9 +109,8 @@ def samples() -> list[tuple[bytes, object, object]]:
     for path in sorted(SAMPLES.glob("*.amiss")):
         said = json.loads(path.with_suffix(".json").read_text())
         if description(path)["format"] < FORMAT:
-            found.append(
-                (path.read_bytes(), pd.DataFrame(said["X"][:4]), pd.DataFrame(said["Y"][:4], dtype=float))
-            )
+            Y = pd.DataFrame(said["Y"][:4], **({} if "-kinds" in path.stem else {"dtype": float}))
+            found.append((path.read_bytes(), pd.DataFrame(said["X"][:4]), Y))
     return found
 
 

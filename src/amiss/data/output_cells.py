@@ -109,7 +109,7 @@ def _as_levels(name: str, cells: Floats, kind: OutputKind) -> Cells:
     """Numbers as levels, in their order."""
     seen = np.unique(cells[~np.isnan(cells)])
     codes = np.where(np.isnan(cells), np.nan, np.searchsorted(seen, cells).astype(np.float64))
-    return codes, OutputColumn(name, kind, tuple(f"{value:.12g}" for value in seen))
+    return codes, OutputColumn(name, kind, tuple(repr(value).removesuffix(".0") for value in seen.tolist()))
 
 
 def _ordinal(

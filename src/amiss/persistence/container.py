@@ -25,7 +25,7 @@ import numpy.typing as npt
 from amiss.errors import DataError
 from amiss.files import atomic_write, is_special
 
-FORMAT = 4
+FORMAT = 5
 MODE = 0o600  # a model may hold data
 LONGEST_HEADER = 32 << 20
 MOST_NESTED = 250_000  # lists and objects in the header: empty ones take far more memory than room

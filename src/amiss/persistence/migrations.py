@@ -12,9 +12,10 @@ from amiss.persistence.fields import Fields, InvalidField
 KEYS = {
     *("format", "sha256", "amiss", "parameters", "rule", "inputs", "outputs", "named", "label_lists", "frame"),
     *("reading", "rows", "levels", "indicated", "sparse", "calibrated", "choice", "threshold", "flagged"),
-    *("scaling", "ties", "notes", "given"),
+    *("scaling", "ties", "notes", "given", "kinds", "mixed"),
 }
-KEYS_OF_3 = KEYS - {"notes", "given"}
+KEYS_OF_4 = KEYS - {"kinds", "mixed"}
+KEYS_OF_3 = KEYS_OF_4 - {"notes", "given"}
 KEYS_OF_2 = KEYS_OF_3 - {"scaling", "ties"}
 KEYS_OF_1 = KEYS_OF_2 - {"rule", "calibrated", "flagged"} | {"score"}
 # What a parameter was before it had its present default; a file that leaves one out meant that.
@@ -94,4 +95,19 @@ def from_3_to_4(fields: Fields) -> Fields:
     return fields.migrated(old | {"notes": [], "given": False, "reading": reading}, {})
 
 
-STEPS: dict[int, Callable[[Fields], Fields]] = {1: from_1_to_2, 2: from_2_to_3, 3: from_3_to_4}
+def from_4_to_5(fields: Fields) -> Fields:
+    """Format 5 knows outputs of several kinds; before, every output was 0 or 1."""
+    old, parameters = dict(fields.description), fields.value("parameters", dict)
+    if not set(old) <= KEYS_OF_4 or "output_kinds" in parameters:
+        raise InvalidField("keys")
+    return fields.migrated(
+        old | {"parameters": {**parameters, "output_kinds": None}, "kinds": [], "mixed": None}, {}
+    )
+
+
+STEPS: dict[int, Callable[[Fields], Fields]] = {
+    1: from_1_to_2,
+    2: from_2_to_3,
+    3: from_3_to_4,
+    4: from_4_to_5,
+}

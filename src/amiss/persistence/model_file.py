@@ -27,6 +27,7 @@ from amiss.persistence.decisions import (
 from amiss.persistence.encoder import unpack_encoder
 from amiss.persistence.estimators import NotTrusted, pack_object, unpack_object, untrusted_types
 from amiss.persistence.fields import Fields, InvalidField, Packed
+from amiss.persistence.layout import pack_kinds, unpack_kinds
 from amiss.persistence.migrations import migrated
 from amiss.persistence.models import pack_models, unpack_models
 from amiss.persistence.scoring import (
@@ -97,7 +98,7 @@ def _pack(fitted: FittedDetector, *, rows: bool) -> Packed:
         | pack_decision(fitted.decision, rows=rows)
     )
     if rows:
-        return packed | pack_scored_fit(fitted.models, fitted.scorer, fitted.training_rows)
+        return packed | pack_scored_fit(fitted.models, fitted.scorer, fitted.training_rows, fitted.quality)
     membership = fitted.membership or MembershipFilter.of(fitted.models.training_rows.fingerprints)
     return packed | pack_scorer(fitted.scorer, fitted.quality) | pack_traces(fitted.training_scores, membership)
 
@@ -109,16 +110,14 @@ def _unpack(fields: Fields, trusted: Sequence[str] | None) -> FittedDetector:
     assert scaling is not None
     encoder = unpack_encoder(fields, columns.inputs, scaling)
     as_given = settings.models.shows_as_given
-    models = unpack_models(
-        fields, encoder, columns.outputs, settings.seed, rows=rows, as_given=as_given, trusted=trusted
-    )
+    models = unpack_models(fields, encoder, columns, settings.seed, rows=rows, as_given=as_given, trusted=trusted)
     training, membership = None, None
     if rows:
-        scored = unpack_scored_fit(fields, models, columns.outputs, settings.scoring, n_jobs)
+        scored = unpack_scored_fit(fields, models, columns, settings.scoring, n_jobs)
         scorer, quality, training = scored.scorer, scored.quality, scored.rows
         scores = training.scores
     else:
-        scorer, quality = unpack_scorer(fields, columns.outputs, settings.scoring, n_jobs)
+        scorer, quality = unpack_scorer(fields, columns, settings.scoring, n_jobs)
         scores, membership = unpack_traces(fields)
     error_rates = unpack_error_rates(fields, n_outputs)
     return FittedDetector(
@@ -143,12 +142,15 @@ def _unpack(fields: Fields, trusted: Sequence[str] | None) -> FittedDetector:
 def _pack_settings(settings: Settings) -> Packed:
     kept = {name: value for name, value in settings.parameters.items() if name not in NOT_KEPT}
     parameters, arrays = kept | {"random_state": settings.seed}, {}
+    asked = None if parameters["output_kinds"] is None else dict(settings.output_kinds)
     if settings.models.is_estimator:
         arrays, parameters["model"] = pack_object("settings", settings.parameters["model"]), BY_SKOPS
     scaling = settings.models.scaling
     assert scaling is not None  # the fit has chosen one
     chosen = {"rule": settings.scoring.chosen_rule.name, "scaling": scaling.name}
-    return Packed({"parameters": {name: plain(value) for name, value in parameters.items()}, **chosen}, arrays)
+    said = {name: plain(value) for name, value in parameters.items() if name != "output_kinds"}
+    said["output_kinds"] = None if asked is None else {name: plain(kind) for name, kind in asked.items()}
+    return Packed({"parameters": said, **chosen}, arrays)
 
 
 def _unpack_settings(fields: Fields, trusted: Sequence[str] | None) -> Settings:
@@ -160,6 +162,8 @@ def _unpack_settings(fields: Fields, trusted: Sequence[str] | None) -> Settings:
         raise InvalidField("model")
     if parameters.get("model") == BY_SKOPS:
         parameters = parameters | {"model": unpack_object("settings", fields, trusted)}
+    if type(parameters.get("output_kinds", {})) not in (dict, type(None)):
+        raise InvalidField("output_kinds")
     if len(parameters.get("strengths", ())) > MOST_STRENGTHS:
         raise InvalidField("strengths")
     if type(seed) is not int or not 0 <= seed < 2**63:
@@ -181,6 +185,7 @@ def _pack_columns(columns: Columns) -> Packed:
             "label_lists": columns.label_lists,
             "frame": columns.from_frame,
             "given": columns.has_given,
+            "kinds": pack_kinds(columns.kinds),
         }
     )
 
@@ -189,8 +194,8 @@ def _unpack_columns(fields: Fields) -> Columns:
     named = fields.value("named", list)
     if len(named) != 2 or not all(type(each) is bool for each in named):
         raise InvalidField("named")
-    given = fields.value("given", bool)
-    if given and len(fields.names("inputs")) < len(fields.names("outputs")):
+    given, kinds = fields.value("given", bool), unpack_kinds(fields, fields.names("outputs"))
+    if given and (kinds or len(fields.names("inputs")) < len(fields.names("outputs"))):
         raise InvalidField("given")
     return Columns(
         inputs=fields.names("inputs"),
@@ -200,6 +205,7 @@ def _unpack_columns(fields: Fields) -> Columns:
         label_lists=fields.value("label_lists", bool),
         from_frame=fields.value("frame", bool),
         has_given=given,
+        kinds=kinds,
     )
 
 

@@ -81,7 +81,7 @@ def _unpack_trees(name: str, fields: Fields, n_columns: int, n_outputs: int) -> 
     is_leaf, threshold = feature < 0, fields.cells(f"{name}.threshold", n_nodes)
     if first_trees[0] != 0 or first_trees[-1] != len(roots) or (np.diff(first_trees) < 0).any():
         raise InvalidField("trees")
-    if ((feature < -1) | (feature >= n_columns)).any() or not _are_trees(roots, left, right, is_leaf):
+    if ((feature < -1) | (feature >= n_columns)).any() or not are_trees(roots, left, right, is_leaf):
         raise InvalidField("trees")
     trees = BoostedTrees(
         base=fields.floats(f"{name}.base", n_outputs),
@@ -99,7 +99,7 @@ def _unpack_trees(name: str, fields: Fields, n_columns: int, n_outputs: int) -> 
     return trees
 
 
-def _are_trees(roots: Nodes, left: Nodes, right: Nodes, is_leaf: Mask) -> bool:
+def are_trees(roots: Nodes, left: Nodes, right: Nodes, is_leaf: Mask) -> bool:
     """Whether every node but the roots hangs below one other, and leaves point to themselves.
 
     So every walk ends, and no node can be reached in two ways.

@@ -11,9 +11,16 @@ from dataclasses import astuple
 import numpy as np
 
 from amiss.arrays import Floats
+from amiss.data.columns import Columns
 from amiss.models.fitting import FittedModels
 from amiss.monitoring.membership import BITS_PER_ROW, MembershipFilter
 from amiss.persistence.fields import Arrays, Fields, InvalidField, Packed, at_least
+from amiss.persistence.two_views import (
+    pack_rows_of_kinds,
+    pack_two_views,
+    unpack_rows_of_kinds,
+    unpack_two_views,
+)
 from amiss.scoring.doubt import MOST_SCALE
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.hypotheses import Hypotheses
@@ -24,6 +31,7 @@ from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer, ViewWeights
 from amiss.scoring.settings import ScoringSettings
 from amiss.scoring.training import NO_WEIGHTS, ScoredFit, TrainingLogOdds, score_training_rows
+from amiss.scoring.two_views import TwoViews
 from amiss.scoring.views import Views
 
 VIEWS = ("doubted", "by_inputs", "held_out")
@@ -33,33 +41,44 @@ QUALITY_ARRAYS = (*QUALITY, "skill", "auc", "weight", "excluded")
 QUALITY_TYPES = {"observed": "I64", "converged": "BOOL", "excluded": "BOOL"}
 
 
-def pack_scored_fit(models: FittedModels, scorer: Scorer, training: ScoredRows) -> Packed:
+def pack_scored_fit(models: FittedModels, scorer: Scorer, training: ScoredRows, quality: OutputQuality) -> Packed:
     order = models.training_rows.order
     arrays: Arrays = {"rows.log_odds": training.log_odds[order]}
     if scorer.local is not None:
         arrays["rows.neighbors"] = scorer.local.neighborhood.neighbors
-    if training.views is not None:
+    if models.layout is not None:
+        arrays |= pack_rows_of_kinds(models, training, quality)
+    elif training.views is not None:
         arrays |= {f"rows.views.{name}": getattr(training.views, name)[order] for name in VIEWS}
     return Packed({}, arrays) | pack_hypotheses(scorer.hypotheses)
 
 
 def unpack_scored_fit(
-    fields: Fields, models: FittedModels, names: tuple[str, ...], settings: ScoringSettings, n_jobs: int | None
+    fields: Fields, models: FittedModels, columns: Columns, settings: ScoringSettings, n_jobs: int | None
 ) -> ScoredFit:
-    shape = len(models.training_rows.Y), len(names)
-    mixed, views, hypotheses = fields.floats("rows.log_odds", *shape), None, None
-    if settings.chosen_rule.inputs_alone:
-        hypotheses = unpack_hypotheses(fields, len(names))
-        doubted, by_inputs, held_out = (fields.floats(f"rows.views.{name}", *shape) for name in VIEWS)
-        views = Views(doubted, by_inputs, held_out, NO_WEIGHTS)
-    log_odds = TrainingLogOdds(mixed, mixed, views)
+    inputs_alone, names = settings.chosen_rule.inputs_alone, columns.outputs
+    hypotheses = unpack_hypotheses(fields, columns) if inputs_alone else None
+    if columns.kinds:
+        log_odds = unpack_rows_of_kinds(fields, models, inputs_alone=inputs_alone)
+    else:
+        log_odds = _unpack_log_odds(fields, (len(models.training_rows.Y), len(names)), inputs_alone)
     near = _unpack_neighborhood(fields, models, settings, n_jobs) if settings.uses_neighbors else None
     return score_training_rows(models, log_odds, names, settings, near, hypotheses=hypotheses, n_jobs=n_jobs)
 
 
-def pack_hypotheses(hypotheses: Hypotheses | None) -> Packed:
+def _unpack_log_odds(fields: Fields, shape: tuple[int, int], inputs_alone: bool) -> TrainingLogOdds:
+    mixed, views = fields.floats("rows.log_odds", *shape), None
+    if inputs_alone:
+        doubted, by_inputs, held_out = (fields.floats(f"rows.views.{name}", *shape) for name in VIEWS)
+        views = Views(doubted, by_inputs, held_out, NO_WEIGHTS)
+    return TrainingLogOdds(mixed, mixed, views)
+
+
+def pack_hypotheses(hypotheses: Hypotheses | TwoViews | None) -> Packed:
     if hypotheses is None:
         return Packed()
+    if isinstance(hypotheses, TwoViews):
+        return pack_two_views(hypotheses)
     arrays = {
         "hypotheses.base_rates": hypotheses.base_rates,
         "hypotheses.unpredictable": np.stack([hypotheses.unpredictable, hypotheses.unpredictable_by_inputs]),
@@ -75,7 +94,10 @@ def pack_hypotheses(hypotheses: Hypotheses | None) -> Packed:
     return Packed({}, arrays)
 
 
-def unpack_hypotheses(fields: Fields, n_outputs: int) -> Hypotheses:
+def unpack_hypotheses(fields: Fields, columns: Columns) -> Hypotheses | TwoViews:
+    if columns.kinds:
+        return unpack_two_views(fields, columns)
+    n_outputs = len(columns.outputs)
     base_rates = fields.floats("hypotheses.base_rates", n_outputs, largest=1.0)
     shares = at_least(0.0, fields.floats("hypotheses.shares", 3, largest=1.0))
     unpredictable = at_least(0.0, fields.floats("hypotheses.unpredictable", 2, n_outputs, largest=1.0))
@@ -122,8 +144,9 @@ def pack_scorer(scorer: Scorer, quality: OutputQuality) -> Packed:
 
 
 def unpack_scorer(
-    fields: Fields, names: tuple[str, ...], settings: ScoringSettings, n_jobs: int | None
+    fields: Fields, columns: Columns, settings: ScoringSettings, n_jobs: int | None
 ) -> tuple[Scorer, OutputQuality]:
+    names = columns.outputs
     quality = {
         name: fields.array(f"quality.{name}", QUALITY_TYPES.get(name, "F64"), len(names), missing=True)
         for name in QUALITY_ARRAYS
@@ -131,7 +154,7 @@ def unpack_scorer(
     by_inputs, hypotheses = None, None
     if settings.chosen_rule.inputs_alone:
         weights = at_least(LEAST_WEIGHT, fields.floats("weights.by_inputs", len(names)))
-        by_inputs, hypotheses = ViewWeights(weights, None), unpack_hypotheses(fields, len(names))
+        by_inputs, hypotheses = ViewWeights(weights, None), unpack_hypotheses(fields, columns)
     scorer = Scorer(
         rule=settings.chosen_rule,
         weighting=settings.weighting,
@@ -146,7 +169,8 @@ def unpack_scorer(
         by_inputs=by_inputs,
         hypotheses=hypotheses,
     )
-    return scorer, OutputQuality(name=names, **quality)
+    kinds = tuple(column.kind.name for column in columns.output_columns)
+    return scorer, OutputQuality(name=names, kind=kinds, **quality)
 
 
 def pack_traces(scores: Floats, membership: MembershipFilter) -> Packed:
