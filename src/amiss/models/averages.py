@@ -18,13 +18,19 @@ from amiss.models.projection import log_rho
 SHARES = (0.0, 0.5, 1.0)  # of the second fit
 
 
-def best_shares(first: Floats, second: Floats, outputs: Floats, observed: Mask) -> Floats:
-    """The share of the second that predicts each output best, by log-odds out of fold, ``(n_outputs,)``."""
-    losses = [
+def best_shares(
+    first: Floats, second: Floats, outputs: Floats, observed: Mask, least_gain: float = 0.0
+) -> Floats:
+    """The share of the second that predicts each output best, by log-odds out of fold, ``(n_outputs,)``.
+
+    It has none where it does not lower the loss of the first by ``least_gain`` of it.
+    """
+    losses = np.stack([
         np.where(observed, -log_rho((1 - share) * first + share * second, outputs), 0.0).sum(axis=0)
         for share in SHARES
-    ]
-    return np.asarray(SHARES)[np.argmin(losses, axis=0)]
+    ])  # fmt: skip
+    worth_it = losses.min(axis=0) <= (1 - least_gain) * losses[0]
+    return np.where(worth_it, np.asarray(SHARES)[np.argmin(losses, axis=0)], 0.0)
 
 
 def held_out(fit: Fit) -> Floats:

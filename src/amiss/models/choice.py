@@ -29,6 +29,7 @@ from amiss.progress import Progress
 from amiss.wording import count
 
 FEWEST = 20  # rows with the rarer value, or trees are not tried
+LEAST_GAIN = 0.02  # of the linear model's loss: what predicts hardly better often finds fewer errors
 PROMISING = 1.02  # times the linear model's loss on the first fold
 TRIALS = 0.5  # of the budget
 CORES = 2
@@ -121,7 +122,8 @@ class _Search:
         every, nothing = range(self.boosting.filled.shape[1]), self.boosting.nothing(constant(0.0))
         found = [boosted.get((view, output), nothing) for output in every]
         theirs = np.column_stack([each.held_out for each in found])
-        share = best_shares(self.held_out[view], theirs, self.boosting.filled, self.boosting.observed)
+        table = self.boosting.filled, self.boosting.observed
+        share = best_shares(self.held_out[view], theirs, *table, LEAST_GAIN)
         share[[(view, output) not in boosted for output in every]] = 0.0
         shares = {int(output): float(share[output]) for output in np.flatnonzero(share)}
         if not shares:
