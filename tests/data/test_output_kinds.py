@@ -59,6 +59,12 @@ def test_a_column_of_0_and_1_with_a_stray_value_is_refused_where_it_stands(stray
     assert kinds_of(cells, kinds={"y0": "number"}) == {"y0": "number"}
 
 
+def test_a_number_that_is_mostly_0_and_once_1_is_no_tag():
+    rain = np.zeros(500)
+    rain[[3, 50, 120, 300]] = [0.1, 0.3, 0.2, 1.0]
+    assert kinds_of(rain) == {"y0": "number"}
+
+
 def test_a_tag_with_a_text_that_is_none_is_refused():
     with pytest.raises(DataError, match="row 5, column 'y': an output must be 0 or 1"):
         as_outputs(pd.DataFrame({"y": np.where(EACH == 5, "perhaps", np.where(TAG == 1, "yes", "no"))}))

@@ -49,7 +49,8 @@ def told(name: str, cells: Floats, levels: tuple[str, ...] | None, where: Where)
     if not others.any():
         return cells, OutputColumn(name)
     few = counts.sum() < FEWEST_CELLS or len(seen) == 1
-    mostly = len(seen) - others.sum() > 0 and counts[others].sum() < STRAY * counts.sum()
+    n_others, n_ones = counts[others].sum(), counts[seen == 1].sum()
+    mostly = n_others < min(STRAY * counts.sum(), n_ones)
     if few or mostly or (len(seen) == 3 and others.sum() == 1):
         _refuse_first(name, ~np.isnan(cells) & ~np.isin(cells, (0.0, 1.0)), where)
     if len(seen) == 2:
