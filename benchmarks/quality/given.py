@@ -25,7 +25,7 @@ from amiss.arrays import Floats, Mask
 from amiss.encoding.encoder import fit_encoder
 from amiss.encoding.scalings import SCALINGS
 from amiss.evaluation import inject
-from amiss.evaluation.registry import ERROR_KINDS
+from amiss.evaluation.registry import OF_TAGS
 from amiss.output.cells import cell_scores
 from amiss.paper.table2 import load
 from benchmarks.quality.peers import cleanlab_rows, held_out, surprise
@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument("--real", type=Path)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--datasets", default=",".join(DATASETS))
-    parser.add_argument("--kinds", default=",".join(ERROR_KINDS))
+    parser.add_argument("--kinds", default=",".join(OF_TAGS))
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()

@@ -26,7 +26,7 @@ from amiss.decisions.decision import AUTO_CHANCE
 from amiss.evaluation import inject
 from amiss.evaluation.digits import TAGS
 from amiss.evaluation.one_fit import OneFit, Subject
-from amiss.evaluation.registry import ERROR_KINDS
+from amiss.evaluation.registry import OF_TAGS
 from amiss.models.projection import log_rho
 from amiss.paper.table2 import load
 from benchmarks.quality.peers import cleanlab_issues, cleanlab_rows, f1
@@ -93,7 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--datasets", default=",".join(DATASETS))
-    parser.add_argument("--kinds", default=",".join(ERROR_KINDS))
+    parser.add_argument("--kinds", default=",".join(OF_TAGS))
     parser.add_argument("--ratios", default="0.01,0.05,0.1")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=3)

@@ -179,7 +179,7 @@ def test_columns_that_are_not_what_they_should_be_are_refused(amiss, photos, arg
 
 
 def test_an_evaluation_uses_predictions_and_groups(amiss, photos):
-    once = ("--seeds", 1, "--kinds", "swap", "--json")
+    once = ("--seeds", 1, "--errors", "swap", "--json")
     done = amiss(
         "evaluate", "photos.csv", *OUTPUTS, "--probabilities", "p_*", "--group", "patient", *once
     )  # fmt: skip

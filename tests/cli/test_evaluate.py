@@ -15,7 +15,7 @@ from amiss.evaluation.metrics import average_precision
 from amiss.evaluation.variants import VARIANTS
 from amiss.scoring.registry import RULES
 
-QUICK = ("--seeds", "1", "--flips", "0.2,0.4", "--kinds", "swap,blank")
+QUICK = ("--seeds", "1", "--flips", "0.2,0.4", "--errors", "swap,blank")
 
 
 @pytest.fixture
@@ -43,9 +43,9 @@ def test_the_table_names_every_rule_the_best_one_and_how_to_use_it(amiss, tags):
 
 
 def test_kinds_of_error_that_there_are_not_are_refused(amiss, tags):
-    done = amiss(*tags, "--kinds", "typo")
+    done = amiss(*tags, "--errors", "typo")
     assert done.code == 2 and "must be some of flip, omission, commission, replacement" in done.err
-    alone = json.loads(amiss(*tags, "--flips", "0.2", "--seeds", "1", "--kinds", "none", "--json").out)
+    alone = json.loads(amiss(*tags, "--flips", "0.2", "--seeds", "1", "--errors", "none", "--json").out)
     assert alone["kinds"] == [] and list(alone["rules"]["prod"]["atpar_by_kind"]) == ["1 flip"]
 
 
@@ -79,7 +79,7 @@ def test_json_has_the_measurements(amiss, tags, tmp_path):
 
 
 def test_settings_are_compared_on_each_kind_of_error(amiss, tags):
-    options = ("--flips", "0.2", "--seeds", "1", "--kinds", "swap", "--settings")
+    options = ("--flips", "0.2", "--seeds", "1", "--errors", "swap", "--settings")
     done = amiss(*tags, *options)
     lines = done.out.splitlines()
     first = lines.index("Average precision over rows, by kind of error")
@@ -90,6 +90,50 @@ def test_settings_are_compared_on_each_kind_of_error(amiss, tags):
     assert list(found) == [*VARIANTS] and 0 < found["default"]["flip"] <= 1
     means = {name: np.mean([*values.values()]) for name, values in found.items()}
     assert lines[-1] == f"Best over all kinds: {max(means, key=means.get)}."
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """A table of three inputs, a tag, a class and a number."""
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    rows = [
+        f"{a:.4f},{b:.4f},{c:.4f},{int(a > 0)},{'red' if b > 0 else 'blue'},{10 + 4 * c:.1f}"
+        for a, b, c in X.tolist()
+    ]
+    (tmp_path / "mixed.csv").write_text("\n".join(["a,b,c,y_tag,y_colour,y_dose", *rows]) + "\n")
+    return ("evaluate", "mixed.csv", "--outputs", "y_*", "--seeds", "1")
+
+
+def test_outputs_of_several_kinds_have_errors_of_their_own(amiss, mixed, tmp_path):
+    done = amiss(*mixed, "--errors", "digits,swap", "--settings", "--json")
+    found = json.loads(done.out)
+    assert (found["flips"], found["kinds"], found["trials"]) == ([], ["digits", "swap"], 2)
+    assert set(found["rules"]) == {*RULES, "lof"} and set(found["settings"]["default"]) == {"digits", "swap"}
+    data = package.read(tmp_path / "mixed.csv", outputs="y_*")
+    choice = measure(data.X, data.Y, package.Settings.of(), n_seeds=1, kinds=["digits", "swap"])
+    assert found["because"] == choice.why
+
+
+def test_by_default_every_error_that_can_be_made_is_tried(amiss, mixed):
+    found = json.loads(amiss(*mixed, "--json").out)
+    assert found["flips"] == []
+    assert found["kinds"] == ["another-row", "shift", "tenfold", "digits", "other", "swap", "shift-all"]
+    said = json.loads(amiss(*mixed, "--kinds", "y_dose=class", "--json").out)
+    assert said["kinds"] == ["another-row", "shift", "other", "swap"]
+
+
+def test_errors_that_cannot_be_made_are_refused(amiss, tags, mixed):
+    done = amiss(*tags, "--errors", "tenfold")
+    assert done.code == 2 and done.out == ""
+    assert "errors of kind 'tenfold' are made in outputs of kind count or number; here, all outputs" in done.err
+    none = amiss(*mixed, "--errors", "none")
+    assert none.code == 2 and "there is no error to try: name kinds of error (--errors)" in none.err
+
+
+def test_the_help_describes_each_kind_of_error(amiss):
+    said = " ".join(amiss("evaluate", "--help").out.split())
+    assert "tenfold: a number or count times or divided by ten" in said
+    assert "--kinds COL=KIND Kind of an output" in said and "--errors ERRORS Other kinds of error" in said
 
 
 def test_average_precision_is_scikit_learns():

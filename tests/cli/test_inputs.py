@@ -96,7 +96,7 @@ def test_explain_and_evaluate_read_inputs_too(amiss, split):
     inputs = ("--inputs", "e.npy")
     why = amiss("explain", "labels.csv", "case 17", *TAGS, *inputs)
     assert why.code == 0 and why.out.startswith("Row 18 (case 17) is flagged as unusual")
-    quick = ("--seeds", 1, "--flips", 0.2, "--kinds", "none", "--json")
+    quick = ("--seeds", 1, "--flips", 0.2, "--errors", "none", "--json")
     done = amiss("evaluate", "labels.csv", *TAGS, *inputs, *quick)
     assert done.code == 0 and json.loads(done.out)["rows"] == 120
 

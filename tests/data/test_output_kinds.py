@@ -54,7 +54,7 @@ def test_missing_cells_stay_missing_whatever_the_kind():
 def test_a_column_of_0_and_1_with_a_stray_value_is_refused_where_it_stands(stray):
     cells = TAG.copy()
     cells[17] = stray
-    with pytest.raises(DataError, match="row 17, column 'y0': an output must be 0 or 1.*--kinds"):
+    with pytest.raises(DataError, match=r"row 17, column 'y0': an output must be 0 or 1.*--kinds"):
         as_outputs(cells)
     assert kinds_of(cells, kinds={"y0": "number"}) == {"y0": "number"}
 

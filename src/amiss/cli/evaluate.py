@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from amiss.cli.lazy import LazyOption, default_of, value_of
 from amiss.cli.pipes import readers_may_leave
@@ -29,13 +30,24 @@ def _measured(option: str, constant: str, help: str, **attributes: Any) -> Calla
         found = value_of("amiss.evaluation.choice", constant)()
         return ",".join(map(str, found)) if isinstance(found, tuple) else found
 
-    return click.option(option, cls=LazyOption, lazy_default=default, help=help, **attributes)
+    return click.option(option, **{"cls": LazyOption, "lazy_default": default, "help": help, **attributes})
+
+
+class _Described(LazyOption):
+    """An option whose help describes the kinds of error."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        self.described = value_of("amiss.evaluation.registry", "ERROR_KINDS")()
+        return super().get_help_record(ctx)
 
 
 @click.command(short_help="See which rule finds errors in a table, and with what precision.")
 @reading_options
 @_measured(
-    "--flips", "DIMENSIONALITIES", "Shares of a row's outputs to flip, separated by commas.", metavar="SHARES"
+    "--flips",
+    "DIMENSIONALITIES",
+    "Shares of a row's outputs to flip, separated by commas; by default none where outputs are of several kinds.",
+    metavar="SHARES",
 )
 @_measured("--seeds", "N_SEEDS", "How often to try each share.", type=click.IntRange(1))
 @_measured(
@@ -47,7 +59,12 @@ def _measured(option: str, constant: str, help: str, **attributes: Any) -> Calla
 )
 @_measured("--rows", "MOST_ROWS", "Draw this many rows from a larger table.", type=click.IntRange(1), metavar="N")
 @_measured(
-    "--kinds", "KINDS", "Other kinds of error to try, separated by commas; none for flips alone.", metavar="KINDS"
+    "--errors",
+    "KINDS",
+    "Other kinds of error to try, separated by commas; none for flips alone. Where outputs are of several kinds, "
+    "the default is swap and what can be made there from another-row on.",
+    cls=_Described,
+    metavar="ERRORS",
 )
 @click.option(
     "--settings",
@@ -65,9 +82,10 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """Make errors in a table on purpose, and see which rule finds them.
 
     FILE is read as by amiss find. Outputs are flipped, left out, added, exchanged, taken from another row, or
-    all set to 0. The table may hold errors already; nobody needs to know them. A row
-    that was not changed counts as a false alert even if it is wrong, so the precisions tend to be too
-    low for a table in which --ratio of the rows have such errors. Each trial is a fit of the models.
+    all set to 0; numbers, counts, grades and classes change as they do by mistake (--errors). The table may
+    hold errors already; nobody needs to know them. A row that was not changed counts as a false alert even
+    if it is wrong, so the precisions tend to be too low for a table in which --ratio of the rows have such
+    errors. Each trial is a fit of the models.
 
     \b
     amiss evaluate photos.csv --outputs 'tag_*' --id photo --plot precision.png
@@ -80,7 +98,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     from amiss.output.plots import require_matplotlib
     from amiss.settings import Settings
 
-    shares = _shares(options["flips"])
+    shares, errors = _said("flips", _shares), _said("errors", _errors)
     if options["plot"] is not None:
         require_matplotlib()
         if Path(options["plot"]).suffix.lower() != ".png":
@@ -90,7 +108,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     settings = Settings.of(n_jobs=options["jobs"], verbose=not options["quiet"] and sys.stderr.isatty())
     if options["group"] == "auto" and data.groups is None:
         raise click.UsageError("--group auto is for amiss find and fit; here, name the column")
-    roles = {"probabilities": data.probabilities, "groups": data.groups}
+    roles: dict[str, Any] = {"probabilities": data.probabilities, "groups": data.groups}
     choice = measure(
         data.X,
         data.Y,
@@ -100,13 +118,13 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         ratio=options["ratio"],
         most_rows=options["rows"],
         others={"lof": partial(lof_of_fit, n_jobs=options["jobs"])},
-        kinds=_kinds(options["kinds"]),
+        kinds=errors,
         **roles,
     )
     compared = None
     if options["with_settings"]:
         how = {"n_seeds": options["seeds"], "ratio": options["ratio"], "most_rows": options["rows"]}
-        kinds = ("flip", *_kinds(options["kinds"]))
+        kinds = (*(["flip"] if choice.flips else []), *choice.kinds)
         compared = compare_variants(Subject.of(data.X, data.Y, **roles), settings, kinds=kinds, **how)
     if options["plot"] is not None:
         _draw(choice, Path(options["plot"]))
@@ -116,6 +134,14 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
             click.echo("\n" + "\n".join(_settings_table(compared)))
         if options["plot"] is not None and not options["as_json"]:
             click.echo(f"\nDrawn: {options['plot']}")
+
+
+def _said(option: str, parsed: Callable[[str], Any]) -> Any:
+    """What the user says; None if nothing, so that the outputs decide."""
+    context = click.get_current_context()
+    if context.get_parameter_source(option) is ParameterSource.DEFAULT:
+        return None
+    return parsed(context.params[option])
 
 
 def _shares(text: str) -> list[float]:
@@ -130,12 +156,12 @@ def _shares(text: str) -> list[float]:
     return shares
 
 
-def _kinds(text: str) -> list[str]:
+def _errors(text: str) -> list[str]:
     from amiss.evaluation.registry import ERROR_KINDS
 
     kinds = [] if text == "none" else [part.strip() for part in text.split(",")]
     if not all(kind in ERROR_KINDS for kind in kinds):
-        raise click.BadParameter(f"must be some of {', '.join(ERROR_KINDS)}, or none", param_hint="--kinds")
+        raise click.BadParameter(f"must be some of {', '.join(ERROR_KINDS)}, or none", param_hint="--errors")
     return kinds
 
 

@@ -3,7 +3,8 @@
 The table may hold wrong rows already, and nobody knows which. Rows made wrong are put among them, the
 models are fitted to that table, as they would be to one with errors, and each rule ranks
 the rows. That is repeated for several numbers of flips per row, for other kinds of error
-(:mod:`amiss.evaluation.kinds`), and for several seeds. A row that is found
+(:mod:`amiss.evaluation.kinds`), and for several seeds. Outputs of several kinds have errors of their own
+(:mod:`amiss.evaluation.several_kinds`) instead of flips. A row that is found
 and was not made wrong counts as a false alert, though it may be wrong too, so the precision that is
 measured tends to be too low for a table in which that many rows are wrong in this way.
 """
@@ -19,12 +20,14 @@ import numpy as np
 from amiss import progress
 from amiss.arrays import Floats, Mask
 from amiss.data.fingerprints import row_fingerprints
+from amiss.data.output_kinds import BINARY, OutputColumn, all_binary
+from amiss.data.table import output_columns
 from amiss.decisions.thresholds import rounded_share
 from amiss.encoding.identifiers import identifier_columns
-from amiss.evaluation.inject import inject
+from amiss.errors import DataError
+from amiss.evaluation.inject import can_be_made, inject, refuse_impossible
 from amiss.evaluation.metrics import atpar, tpar
 from amiss.evaluation.one_fit import OneFit, Subject
-from amiss.evaluation.registry import ERROR_KINDS
 from amiss.models.fitting import FittedModels
 from amiss.scoring.neighborhood import Neighborhood
 from amiss.scoring.registry import RULES
@@ -41,6 +44,7 @@ ENOUGH_FLIPPED = 50  # rows in all trials together, before rules can be told apa
 MOST_ROWS = 5000
 FIRST_SEED = 7919  # apart from seeds that a person would try
 KINDS = ("omission", "commission", "replacement", "swap", "blank")  # tried beside flips
+OF_SEVERAL_KINDS = ("another-row", "shift", "tenfold", "digits", "other", "swap", "shift-all")  # without flips
 USUAL, FORMERLY_USUAL = RULES["mixture"], RULES["flip"]
 
 Ranker = Callable[[FittedModels, Neighborhood | None], Floats]
@@ -54,12 +58,13 @@ class RuleChoice:
     Attributes
     ----------
     rules : names of the rules that were measured
-    flips : how many outputs of a row were flipped in the first kinds of trial
+    flips : how many outputs of a row were flipped in the first kinds of trial; by default none where outputs are
+    of several kinds
     atpar : (n_rules, n_trials, n_seeds) mean precision up to an alert rate of 0.01; flips come first, then
     ``kinds``
     rates : alert rates
     precision : (n_rules, n_trials, n_seeds, n_rates) precision at each of them
-    n_flipped : how many rows were flipped in a trial
+    n_flipped : how many rows were flipped in a trial, or made wrong in another way
     n_rows : of how many rows
     kinds : the other kinds of error that were tried
     """
@@ -136,10 +141,23 @@ class RuleChoice:
 
 def choose_rule(settings: Settings, subject: Subject) -> RuleChoice:
     """What ``rule="auto"`` goes by; of a small table more trials are made."""
-    n_rows, n_outputs = subject.outputs.shape
-    a_seed = rounded_share(RATIO, min(n_rows, MOST_ROWS)) * len(_distinct_flips(DIMENSIONALITIES, n_outputs))
+    columns, n_rows = output_columns(subject.outputs), len(subject)
+    n_kinds = len(_distinct_flips(usual_flips(columns), columns)) or len(usual_kinds(columns))
+    a_seed = rounded_share(RATIO, min(n_rows, MOST_ROWS)) * n_kinds
     n_seeds = int(np.clip(-(-ENOUGH_FLIPPED // a_seed), N_SEEDS, MOST_SEEDS))
     return measure_subject(subject, settings, n_seeds=n_seeds)
+
+
+def usual_flips(columns: Sequence[OutputColumn]) -> tuple[float, ...]:
+    """The shares of outputs that are flipped if the user says nothing: none if some are not 0 or 1."""
+    return DIMENSIONALITIES if all_binary(columns) else ()
+
+
+def usual_kinds(columns: Sequence[OutputColumn]) -> tuple[str, ...]:
+    """The other kinds of error that are tried if the user says nothing."""
+    if all_binary(columns):
+        return KINDS
+    return tuple(kind for kind in OF_SEVERAL_KINDS if can_be_made(kind, columns))
 
 
 def measure(
@@ -147,12 +165,12 @@ def measure(
     Y: Any,
     settings: Settings | None = None,
     *,
-    dimensionalities: Sequence[float] = DIMENSIONALITIES,
+    dimensionalities: Sequence[float] | None = None,
     n_seeds: int = N_SEEDS,
     ratio: float = RATIO,
     most_rows: int = MOST_ROWS,
     others: Mapping[str, Ranker] | None = None,
-    kinds: Sequence[str] = KINDS,
+    kinds: Sequence[str] | None = None,
     probabilities: Any = None,
     groups: Any = None,
 ) -> RuleChoice:
@@ -160,16 +178,19 @@ def measure(
 
     ``settings`` are those of the detector (by default the default's). ``others`` are further ways to rank the
     rows of a fit. Of more than ``most_rows`` rows that many are drawn. Outputs that the settings exclude are not
-    changed. ``probabilities`` and ``groups`` are as in :meth:`amiss.MCODE.fit`.
+    changed. ``probabilities`` and ``groups`` are as in :meth:`amiss.MCODE.fit`. By default flips of
+    ``dimensionalities`` and ``kinds`` are what suits the outputs: if these are not all 0 or 1, nothing is merely
+    flipped.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 4))
     >>> measure(X, X[:, :2] > 0, n_seeds=1).best.name
     'mixture'
     """
+    settings = settings or Settings.of()
     return measure_subject(
-        Subject.of(X, Y, probabilities, groups),
-        settings or Settings.of(),
+        Subject.of(X, Y, probabilities, groups, dict(settings.output_kinds)),
+        settings,
         dimensionalities=dimensionalities,
         n_seeds=n_seeds,
         ratio=ratio,
@@ -183,12 +204,12 @@ def measure_subject(
     subject: Subject,
     settings: Settings,
     *,
-    dimensionalities: Sequence[float] = DIMENSIONALITIES,
+    dimensionalities: Sequence[float] | None = None,
     n_seeds: int = N_SEEDS,
     ratio: float = RATIO,
     most_rows: int = MOST_ROWS,
     others: Mapping[str, Ranker] | None = None,
-    kinds: Sequence[str] = KINDS,
+    kinds: Sequence[str] | None = None,
 ) -> RuleChoice:
     """:func:`measure` of a table that was checked."""
     if n_seeds < 1 or most_rows < 1:
@@ -196,9 +217,10 @@ def measure_subject(
     others, inputs, outputs = others or {}, subject.inputs, subject.outputs
     # In the order of their content, so that the draws do not depend on the order of the rows.
     order = np.argsort(row_fingerprints(inputs.values, outputs.values, FIRST_SEED), kind="stable")
-    names = (*RULES, *others)
-    flips = _distinct_flips(dimensionalities, outputs.shape[1])
-    tried = [*(("flip", share) for share in flips.values()), *((kind, 1.0) for kind in map(_known_kind, kinds))]
+    names, columns = (*RULES, *others), output_columns(outputs)
+    flips = _distinct_flips(usual_flips(columns) if dimensionalities is None else dimensionalities, columns)
+    kinds = usual_kinds(columns) if kinds is None else kinds
+    tried = _tried(flips, kinds, columns)
     precision = np.empty((len(names), len(tried), n_seeds, len(RATES)))
     averaged = np.empty(precision.shape[:3])
     n_rows = min(len(inputs), most_rows)
@@ -219,9 +241,18 @@ def measure_subject(
     return RuleChoice(names, tuple(flips), averaged, RATES, precision, n_flipped, n_rows, tuple(kinds))
 
 
-def _known_kind(name: str) -> str:
-    ERROR_KINDS.named(name)
-    return name
+def _tried(
+    flips: Mapping[int, float], kinds: Sequence[str], columns: Sequence[OutputColumn]
+) -> list[tuple[str, float]]:
+    """Each kind of error with a share of the outputs; refused if it cannot be made."""
+    tried = [*(("flip", share) for share in flips.values()), *((kind, 1.0) for kind in kinds)]
+    if not tried:
+        raise DataError(
+            "there is no error to try: name kinds of error (--errors), or shares of outputs to flip (--flips)"
+        )
+    for kind, _ in tried:
+        refuse_impossible(kind, columns)
+    return tried
 
 
 class _Trial:
@@ -242,20 +273,24 @@ class _Trial:
         self, ratio: float, kind: str, share: float, rng: np.random.Generator
     ) -> tuple[list[Floats], Mask]:
         """Scores of the rows by each rule of the package and by the others, from one fit; who was made wrong."""
-        values = np.array(self.subject.outputs.values)
+        values, flipped = np.array(self.subject.outputs.values), np.zeros(len(self.subject), dtype=bool)
+        changeable = self.subject.outputs.select(np.flatnonzero(self.flippable).tolist())
         if kind != "flip":
-            share = 1 / max(1, int(self.flippable.sum()))  # one output of a row, by kinds that can choose
-        values[:, self.flippable], flipped = inject(values[:, self.flippable], ratio, share, rng, kind=kind)
+            share = 1 / max(1, len(changeable.names))  # one output of a row, by kinds that can choose
+        if can_be_made(kind, output_columns(changeable)):
+            made, flipped = inject(changeable, ratio, share, rng, kind=kind)
+            values[:, self.flippable] = made.values
         fit = OneFit(self.settings, self.subject.with_outputs(values))
         found = [fit.scored(rule=rule).rows.scores for rule in RULES.values()]
         rankers = self.others.values()
         return [*found, *(ranker(fit.result.models, fit.neighborhood) for ranker in rankers)], flipped
 
 
-def _distinct_flips(dimensionalities: Sequence[float], n_outputs: int) -> dict[int, float]:
-    """Numbers of flips per row, each with a share of the outputs that gives it.
+def _distinct_flips(dimensionalities: Sequence[float], columns: Sequence[OutputColumn]) -> dict[int, float]:
+    """Numbers of flips per row, each with a share of the outputs of 0 and 1 that gives it.
 
-    >>> _distinct_flips((0.025, 0.05, 0.1, 0.2), 14)
+    >>> _distinct_flips((0.025, 0.05, 0.1, 0.2), [OutputColumn(f"y{i}") for i in range(14)])
     {1: 0.1, 3: 0.2}
     """
+    n_outputs = sum(column.kind is BINARY for column in columns)
     return {rounded_share(share, n_outputs): share for share in sorted(dimensionalities)}

@@ -1,11 +1,13 @@
-"""Kinds of error that are made on purpose, beside the paper's flips.
+"""Kinds of error that are made on purpose in outputs of 0 and 1, beside the paper's flips.
 
 A new kind is one class here and one line in :mod:`amiss.evaluation.registry`. Each takes outputs of 0, 1 and NaN
-and changes some rows of a copy; missing outputs stay missing.
+and changes some rows of a copy; missing outputs stay missing. A swap takes outputs of any kind; other errors in
+these are in :mod:`amiss.evaluation.several_kinds`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amiss.arrays import Rows
+from amiss.data.output_kinds import BINARY, OUTPUT_KINDS, OutputColumn, OutputKind
 
 Outputs = npt.NDArray[Any]
 FEWEST_CONFUSED = 8  # rows with the one output and without the other
@@ -28,10 +31,17 @@ class ErrorKind(Protocol):
     @property
     def description(self) -> str: ...
 
-    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+    @property
+    def made_in(self) -> tuple[OutputKind, ...]:
+        """The kinds of outputs that it can be made in."""
+
+    def make(
+        self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator, columns: Sequence[OutputColumn]
+    ) -> Outputs:
         """A copy of Y with errors in ``n_rows`` rows, or in as many as can have them.
 
-        ``n_outputs`` is how many outputs of a row are changed, by kinds that can choose.
+        ``n_outputs`` is how many outputs of a row are changed, by kinds that can choose. ``columns`` say what the
+        columns of Y hold; all of them are of kinds in ``made_in``.
         """
 
 
@@ -41,13 +51,16 @@ class Flip:
 
     name: str = "flip"
     description: str = "outputs flipped, whatever they are"
+    made_in: tuple[OutputKind, ...] = (BINARY,)
 
-    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+    def make(
+        self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator, columns: Sequence[OutputColumn]
+    ) -> Outputs:
         observed = Y == Y  # NaN is not itself
         made = np.array(Y)
         for row in _some(np.flatnonzero(observed.any(axis=1)), n_rows, rng):
-            columns = _some(np.flatnonzero(observed[row]), n_outputs, rng)
-            made[row, columns] = 1 - made[row, columns]
+            flipped = _some(np.flatnonzero(observed[row]), n_outputs, rng)
+            made[row, flipped] = 1 - made[row, flipped]
         return made
 
 
@@ -58,8 +71,11 @@ class Changed:
     name: str
     description: str
     value: int
+    made_in: tuple[OutputKind, ...] = (BINARY,)
 
-    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+    def make(
+        self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator, columns: Sequence[OutputColumn]
+    ) -> Outputs:
         made = np.array(Y)
         for row in _some(np.flatnonzero(np.equal(Y, self.value).any(axis=1)), n_rows, rng):
             made[row, _some(np.flatnonzero(Y[row] == self.value), n_outputs, rng)] = 1 - self.value
@@ -72,8 +88,11 @@ class Replacement:
 
     name: str = "replacement"
     description: str = "one label in place of another"
+    made_in: tuple[OutputKind, ...] = (BINARY,)
 
-    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+    def make(
+        self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator, columns: Sequence[OutputColumn]
+    ) -> Outputs:
         made = np.array(Y)
         both = (Y == 1).any(axis=1) & (Y == 0).any(axis=1)
         for row in _some(np.flatnonzero(both), n_rows, rng):
@@ -88,8 +107,11 @@ class Confusion:
 
     name: str = "confusion"
     description: str = "one label taken for another one, always the same two"
+    made_in: tuple[OutputKind, ...] = (BINARY,)
 
-    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+    def make(
+        self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator, columns: Sequence[OutputColumn]
+    ) -> Outputs:
         made, left, done = np.array(Y), n_rows, np.zeros(len(Y), dtype=bool)
         pairs = [(a, b) for a in range(Y.shape[1]) for b in range(Y.shape[1]) if a != b]
         for place in rng.permutation(len(pairs)):
@@ -110,8 +132,11 @@ class Swap:
 
     name: str = "swap"
     description: str = "all outputs of a row taken from another row"
+    made_in: tuple[OutputKind, ...] = tuple(OUTPUT_KINDS.values())
 
-    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+    def make(
+        self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator, columns: Sequence[OutputColumn]
+    ) -> Outputs:
         made = np.array(Y)
         rows = _some(np.arange(len(Y)), max(2, n_rows), rng)
         made[rows] = Y[np.roll(rows, 1)]
@@ -124,8 +149,11 @@ class Blank:
 
     name: str = "blank"
     description: str = "nothing annotated at all"
+    made_in: tuple[OutputKind, ...] = (BINARY,)
 
-    def make(self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator) -> Outputs:
+    def make(
+        self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator, columns: Sequence[OutputColumn]
+    ) -> Outputs:
         made = np.array(Y)
         rows = _some(np.flatnonzero((Y == 1).any(axis=1)), n_rows, rng)
         made[rows] = np.where(Y[rows] == 1, 0, Y[rows])

@@ -11,6 +11,7 @@ import numpy as np
 
 from amiss.arrays import Floats, Rows
 from amiss.data.columns import Columns
+from amiss.data.output_kinds import Asked
 from amiss.data.row_roles import as_groups
 from amiss.data.table import Table
 from amiss.models.fitting import FitResult, fit_models
@@ -34,9 +35,11 @@ class Subject:
     groups: Rows | None = None
 
     @classmethod
-    def of(cls, X: Any, Y: Any, probabilities: Any = None, groups: Any = None) -> Subject:
-        """A table as a user gives it."""
-        columns, inputs, outputs = Columns.of(X, Y, probabilities)
+    def of(
+        cls, X: Any, Y: Any, probabilities: Any = None, groups: Any = None, kinds: Asked | None = None
+    ) -> Subject:
+        """A table as a user gives it; ``kinds`` are what is said of outputs whose cells do not tell."""
+        columns, inputs, outputs = Columns.of(X, Y, probabilities, kinds)
         return cls(inputs, outputs, columns.given, None if groups is None else as_groups(groups, len(outputs)))
 
     def __len__(self) -> int:

@@ -11,7 +11,8 @@ import numpy as np
 
 from amiss import progress
 from amiss.arrays import Floats
-from amiss.evaluation.choice import FIRST_SEED, KINDS, MOST_ROWS, RATIO
+from amiss.data.table import output_columns
+from amiss.evaluation.choice import FIRST_SEED, MOST_ROWS, RATIO, usual_flips, usual_kinds
 from amiss.evaluation.inject import inject
 from amiss.evaluation.metrics import average_precision
 from amiss.evaluation.one_fit import OneFit, Subject
@@ -56,13 +57,19 @@ def compare_variants(
     subject: Subject,
     settings: Settings,
     *,
-    kinds: Sequence[str] = ("flip", *KINDS),
+    kinds: Sequence[str] | None = None,
     variants: Mapping[str, Mapping[str, Any]] = VARIANTS,
     n_seeds: int = 1,
     ratio: float = RATIO,
     most_rows: int = MOST_ROWS,
 ) -> VariantComparison:
-    """Make errors of each kind in the table, and see how well each variant of the ``settings`` finds them."""
+    """Make errors of each kind in the table, and see how well each variant of the ``settings`` finds them.
+
+    By default the ``kinds`` are those of :func:`amiss.evaluation.measure`, flips among them where it makes some.
+    """
+    if kinds is None:
+        columns = output_columns(subject.outputs)
+        kinds = (*(["flip"] if usual_flips(columns) else []), *usual_kinds(columns))
     found = np.zeros((len(variants), len(kinds), n_seeds))
     all_settings = [Settings.of(**{**settings.parameters, **changes}) for changes in variants.values()]
     with progress.stages(settings.verbose)("trying settings", found.size) as advance:
@@ -70,11 +77,10 @@ def compare_variants(
             rng = np.random.default_rng([FIRST_SEED, seed])
             some = np.sort(rng.choice(len(subject), min(len(subject), most_rows), replace=False))
             drawn = subject.take(some)
-            right = np.array(drawn.outputs.values)
             for place, kind in enumerate(kinds):
-                made, wrong = inject(right, max(ratio, LEAST_RATIO), 0.05, rng, kind=kind)
+                made, wrong = inject(drawn.outputs, max(ratio, LEAST_RATIO), 0.05, rng, kind=kind)
                 for variant, each in enumerate(all_settings):
-                    scored = OneFit(each, drawn.with_outputs(made)).scored()
+                    scored = OneFit(each, drawn.with_outputs(made.values)).scored()
                     found[variant, place, seed] = average_precision(scored.rows.scores, wrong)
                     advance()
     return VariantComparison(tuple(variants), tuple(kinds), found.mean(axis=2))

@@ -18,9 +18,7 @@ from amiss.models.projection import log_rho
 SHARES = (0.0, 0.5, 1.0)  # of the second fit
 
 
-def best_shares(
-    first: Floats, second: Floats, outputs: Floats, observed: Mask, least_gain: float = 0.0
-) -> Floats:
+def best_shares(first: Floats, second: Floats, outputs: Floats, observed: Mask, least_gain: float = 0.0) -> Floats:
     """The share of the second that predicts each output best, by log-odds out of fold, ``(n_outputs,)``.
 
     It has none where it does not lower the loss of the first by ``least_gain`` of it.
