@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from amiss.arrays import Floats, Rows
 from amiss.models.mixed.layout import OutputLayout
-from amiss.models.mixed.model import N_QUANTILES, Predicted, probabilities
+from amiss.models.mixed.model import N_QUANTILES, Predicted, level_log_odds, probabilities
 
 WITHIN = 0.8  # of values of rows of the fit lie in their intervals
 
@@ -81,9 +81,10 @@ class Forecast:
                 Y[:, i] = rng.random(shape[0]) < expit(mine[:, 0])
                 continue
             chance = np.cumsum(probabilities(mine), axis=1)
-            level = (rng.random((shape[0], 1)) * chance[:, -1:] > chance).sum(axis=1)[:, None]
-            found[:, i] = np.take_along_axis(mine, level, axis=1)[:, 0]
-            found_x[:, i] = np.take_along_axis(mine_x, level, axis=1)[:, 0]
+            level = (rng.random((shape[0], 1)) * chance[:, -1:] > chance).sum(axis=1)
+            ordered = layout.columns[i].kind.ordered
+            found[:, i] = level_log_odds(level, mine, ordered)
+            found_x[:, i] = level_log_odds(level, mine_x, ordered)
         at = np.linspace(0, 1, N_QUANTILES)
         for place, i in enumerate(layout.amounts):
             apart = np.interp(rng.random(shape[0]), at, self.residuals[place])

@@ -156,11 +156,9 @@ def observed_log_odds(layout: OutputLayout, U: Floats, found: Predicted) -> Floa
         mine = found.choices[:, span]
         if not len(layout.level_column[i]):
             result[:, i] = mine[:, 0]
-        elif layout.columns[i].kind.ordered:
-            result[:, i] = _grade_log_odds(choices[:, span], mine)
         else:
             at = np.argmax(choices[:, span], axis=1)
-            result[:, i] = np.take_along_axis(mine, at[:, None], axis=1)[:, 0]
+            result[:, i] = level_log_odds(at, mine, layout.columns[i].kind.ordered)
         if len(layout.level_column[i]):
             result[choices[:, span].sum(axis=1) == 0, i] = -np.log(2.0 * layout.n_rows + 1.0)
     for place, i in enumerate(layout.amounts):
@@ -220,12 +218,14 @@ def apart_log_odds(apart: Floats, begin: float, exponent: float) -> Floats:
     return np.clip(found, -MOST_LOG_ODDS, MOST_LOG_ODDS)
 
 
-def _grade_log_odds(observed: Floats, log_odds: Floats) -> Floats:
-    """Of a grade as far out as the observed one, or further, on its side."""
+def level_log_odds(level: Rows, log_odds: Floats, ordered: bool) -> Floats:
+    """Log-odds of a level of each row; of a grade, of one as far out or further, on its side."""
+    if not ordered:
+        return np.take_along_axis(log_odds, level[:, None], axis=1)[:, 0]
     chance = probabilities(log_odds)
     at_least = np.cumsum(chance[:, ::-1], axis=1)[:, ::-1]
     tail = np.minimum(at_least, np.cumsum(chance, axis=1))
-    mine = np.clip((tail * observed).sum(axis=1), 1e-13, 1 - 1e-13)
+    mine = np.clip(np.take_along_axis(tail, level[:, None], axis=1)[:, 0], 1e-13, 1 - 1e-13)
     return np.log(mine) - np.log1p(-mine)
 
 
