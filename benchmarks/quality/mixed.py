@@ -32,6 +32,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from amiss import MCODE
 from amiss.arrays import Floats, Mask, Rows
@@ -226,7 +227,8 @@ def by_cleanlab(X: Floats, labels: Rows, model: Any) -> Floats:
     from cleanlab.rank import get_label_quality_scores
 
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    chance = cross_val_predict(model, X, labels, cv=folds, method="predict_proba")
+    with threadpool_limits(1):  # boosting's threads wait busily for each other where cores are shared
+        chance = cross_val_predict(model, X, labels, cv=folds, method="predict_proba")
     return -np.asarray(get_label_quality_scores(labels, chance, method="self_confidence"))
 
 

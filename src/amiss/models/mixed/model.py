@@ -209,8 +209,8 @@ def tails_of(residuals: Floats) -> Floats:
 def apart_log_odds(apart: Floats, begin: float, exponent: float) -> Floats:
     """-2 log(z / c) up to where the tail begins, and then falling by its exponent.
 
-    >>> apart_log_odds(np.array([2.0, 4.0, 40.0]), 4.0, 2.0).round(2)
-    array([ 0.  , -1.39, -5.99])
+    >>> apart_log_odds(np.array([3.0, 4.0, 40.0]), 4.0, 2.0).round(2)
+    array([-0.81, -1.39, -5.99])
     """
     with np.errstate(divide="ignore"):
         found = -EXPONENT * np.log(np.minimum(apart, begin) / USUAL_APART)
