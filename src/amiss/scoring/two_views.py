@@ -9,12 +9,12 @@ inputs alone. With e the local mean error of a view,
 so no tag or class counts more than its reliability justifies; of amounts c_i = o_i, because their scale is local.
 The evidence of each view is a sum over outputs
 
-    contradiction   T   = Σ_i log(1 + c_i)
+    contradiction   T   = Σ_i log(1 + c_i / d)
     inputs          T^x = Σ_i log(1 + min(c^x_i, ``MOST_BY_INPUTS``))
 
-An error made in a single output is seen by the first, and one made in all of them (shifted together, or another
-row's) by the second, because then the outputs vouch for each other. Which errors there are, the table itself
-tells: in most tables the evidence of right rows falls off exponentially, and its rate is that of the middle of
+With d outputs, T is the evidence that some of them are wrong, each with odds of 1 to d, as in FLIP. An error made
+in a single output is seen by the first, and one made in all of them (shifted together, or another row's) by the
+second, because then the outputs vouch for each other. Which errors there are, the table itself tells: in most tables the evidence of right rows falls off exponentially, and its rate is that of the middle of
 the distribution, which errors do not reach. So U is T minus its median in units of that rate. Rows beyond are
 errors, of share pi and mean mu, and expectation maximisation over both views finds these. With
 L = log pi - log mu + U (1 - 1/mu) of each view, the first less ``HELD_BACK``,
@@ -38,7 +38,7 @@ from amiss.scoring.views import Views
 OF_LOCAL_ERROR = 0.01
 MOST_BY_INPUTS = 20.0
 MIDDLE, UPPER = 0.5, 0.65  # quantiles between which the rate of right rows is measured
-LEAST_RATE = 0.1  # evidence: where most rows have hardly any, less than this says nothing
+LEAST_RATE = 0.2  # evidence: where most rows have hardly any, less than this says nothing
 HELD_BACK = 1.0
 EXPECTED = (2.0, 100.0)  # wrong rows, of so many, before anything is seen
 STEPS, FIRST_SHARE, FIRST_MEAN = 100, 0.03, 4.0
@@ -88,7 +88,7 @@ class TwoViews:
         log_odds_rows = np.stack([self.contradiction.log_odds(sums) - HELD_BACK, self.inputs.log_odds(sums_x)])
         total = np.logaddexp.reduce([np.zeros(len(Y)), *log_odds_rows], axis=0)
         chance = np.exp(log_odds_rows - total)  # of either, summing to that of being wrong
-        shares = [_shares(np.log1p(each)) for each in (cells, cells_x)]
+        shares = [_shares(np.log1p(each)) for each in (cells / Y.shape[1], cells_x)]
         wrong = chance[0][:, None] * _shares(cells) + chance[1][:, None] * cells_x / (1 + cells_x)
         blame = chance[0][:, None] * shares[0] + chance[1][:, None] * shares[1]
         odds = np.zeros((len(Y), len(KINDS)))
@@ -108,7 +108,7 @@ class TwoViews:
         """T of both views, ``(n_rows,)``, scaled for missing outputs."""
         counted = ~np.isnan(Y) & self.included
         scale = self.included.sum() / np.maximum(counted.sum(axis=1), 1)
-        sums, sums_x = (np.log1p(each).sum(axis=1) * scale for each in (cells, cells_x))
+        sums, sums_x = (np.log1p(each).sum(axis=1) * scale for each in (cells / Y.shape[1], cells_x))
         return np.asarray(sums), np.asarray(sums_x)
 
     def is_unrelated(self, odds: Floats) -> bool:
