@@ -14,10 +14,11 @@ The evidence of each view is a sum over outputs
 
 With d outputs, T is the evidence that some of them are wrong, each with odds of 1 to d, as in FLIP. An error made
 in a single output is seen by the first, and one made in all of them (shifted together, or another row's) by the
-second, because then the outputs vouch for each other. Which errors there are, the table itself tells: in most tables the evidence of right rows falls off exponentially, and its rate is that of the middle of
-the distribution, which errors do not reach. So U is T minus its median in units of that rate. Rows beyond are
-errors, of share pi and mean mu, and expectation maximisation over both views finds these. With
-L = log pi - log mu + U (1 - 1/mu) of each view, the first less ``HELD_BACK``,
+second, because then the outputs vouch for each other. Which errors there are, the table itself tells: in most
+tables the evidence of right rows falls off exponentially, and its rate is that of the middle of the distribution,
+which errors do not reach. So U is T minus its median in units of that rate. Rows beyond are errors, of share pi
+and mean mu, and expectation maximisation over both views finds these. With L = log pi - log mu + U (1 - 1/mu) of
+each view, the first less ``HELD_BACK``,
 
     Score(n) = log(1 + exp L + exp L^x) = -log P(row n is right)
 
