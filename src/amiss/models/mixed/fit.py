@@ -233,7 +233,7 @@ def kinds_sentence(columns: Sequence[OutputColumn]) -> str:
     for column in columns:
         by_kind.setdefault(column.kind.name, []).append(in_sentence(column.name))
     said = [f"{kind} ({first_few(names)})" for kind, names in by_kind.items()]
-    return f"Kinds of outputs: {', '.join(said)}; --kinds (output_kinds) says otherwise."
+    return f"Kinds of outputs: {', '.join(said)}. Where that is wrong, say so: --kinds (output_kinds)."
 
 
 def stand_ins(layout: OutputLayout, Y: Floats, table: Table) -> Table:
