@@ -52,6 +52,23 @@ Change = Callable[[float, Observed, np.random.Generator], float | None]
 """Another value in place of one; None if there is none."""
 
 
+def _with_rows(
+    Y: Outputs,
+    n_rows: int,
+    rng: np.random.Generator,
+    columns: Sequence[OutputColumn],
+    change: Callable[[Outputs, Sequence[Observed]], bool],
+) -> Outputs:
+    """The outputs with some rows changed; ``change`` does it in place, and says whether it could."""
+    made, seen = np.array(Y), [Observed.of(column, Y[:, i]) for i, column in enumerate(columns)]
+    n_made = 0
+    for row in rng.permutation(len(Y)):
+        if n_made == n_rows:
+            break
+        n_made += change(made[row], seen)
+    return made
+
+
 @dataclass(frozen=True)
 class CellError:
     """Some outputs of a row are changed, each by itself; where one cannot be, another one is."""
@@ -64,13 +81,7 @@ class CellError:
     def make(
         self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator, columns: Sequence[OutputColumn]
     ) -> Outputs:
-        made, seen = np.array(Y), [Observed.of(column, Y[:, i]) for i, column in enumerate(columns)]
-        n_made = 0
-        for row in rng.permutation(len(Y)):
-            if n_made == n_rows:
-                break
-            n_made += self._changed(made[row], n_outputs, rng, seen)
-        return made
+        return _with_rows(Y, n_rows, rng, columns, lambda cells, seen: self._changed(cells, n_outputs, rng, seen))
 
     def _changed(self, cells: Outputs, n_outputs: int, rng: np.random.Generator, seen: Sequence[Observed]) -> bool:
         """Whether up to ``n_outputs`` cells of a row could be changed, in place."""
@@ -95,19 +106,18 @@ class ShiftAll:
     def make(
         self, Y: Outputs, n_rows: int, n_outputs: int, rng: np.random.Generator, columns: Sequence[OutputColumn]
     ) -> Outputs:
-        made, seen = np.array(Y), [Observed.of(column, Y[:, i]) for i, column in enumerate(columns)]
-        n_made = 0
-        for row in rng.permutation(len(Y)):
-            if n_made == n_rows:
-                break
-            which, share = np.flatnonzero(Y[row] == Y[row]), _share(rng)
-            for each in (share, abs(share)):  # down only if no count falls below 0
-                moved = [seen[i].moved(float(Y[row, i]), each) for i in which]
-                if all(seen[i].allows(value) for i, value in zip(which, moved, strict=True)):
-                    made[row, which] = moved
-                    n_made += bool((made[row, which] != Y[row, which]).any())
-                    break
-        return made
+        return _with_rows(Y, n_rows, rng, columns, lambda cells, seen: self._moved(cells, rng, seen))
+
+    def _moved(self, cells: Outputs, rng: np.random.Generator, seen: Sequence[Observed]) -> bool:
+        """Whether the amounts of a row could be moved, in place."""
+        which, share = np.flatnonzero(cells == cells).tolist(), _share(rng)
+        for each in (share, abs(share)):  # down only if no count falls below 0
+            moved = [seen[i].moved(float(cells[i]), each) for i in which]
+            if all(seen[i].allows(value) for i, value in zip(which, moved, strict=True)):
+                before = cells[which]
+                cells[which] = moved
+                return bool((cells[which] != before).any())
+        return False
 
 
 def _another_rows(value: float, seen: Observed, rng: np.random.Generator) -> float | None:
