@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from amiss.models.numbers.columns import MOST_COLUMNS, chosen_columns, correlations, level_and_unit
-from amiss.models.numbers.fit import dealt_folds, fit_number, out_of_bag
+from amiss.models.numbers.fit import dealt_folds, fit_number
 from amiss.models.numbers.forest import grow
 from amiss.models.numbers.linear import fit_linear
 
@@ -17,6 +17,11 @@ N_ROWS = 150
 EVERY = np.arange(N_ROWS)
 SEEN = np.ones(N_ROWS, dtype=bool)
 KINDS = ("linear", "stepwise", "both")
+
+
+def out_of_bag(model, Z, n_jobs=None):
+    """The centre and the spread of every training row, by what did not see it."""
+    return model.predict(Z, np.arange(Z.shape[0]), n_jobs)
 
 
 def design(n_columns=3, seed=0):

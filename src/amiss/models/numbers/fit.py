@@ -44,11 +44,6 @@ def fit_number(
     )
 
 
-def out_of_bag(model: NumberModel, Z: Matrix, n_jobs: int | None = None) -> tuple[Floats, Floats]:
-    """The centre and the spread of every training row, by what did not see it."""
-    return model.predict(Z, np.arange(Z.shape[0]), n_jobs)
-
-
 def without_learners(target: Floats, n_rows: int, whole: bool) -> NumberModel:
     """Answers the median of the observed values; 0 if there are none."""
     median = float(np.median(target)) if len(target) else 0.0
