@@ -231,9 +231,3 @@ def test_numbers_alone_need_no_tags():
 def test_what_is_for_tags_only_is_refused(table, parameters, message):
     with pytest.raises(DataError, match=message):
         MCODE(output_kinds=KINDS, **parameters).fit(*table)
-
-
-def test_given_probabilities_are_for_tags_only(table):
-    X, Y = table
-    with pytest.raises(DataError, match="given probabilities are for tables in which every output is 0 or 1"):
-        MCODE(output_kinds=KINDS).fit(X, Y, probabilities=np.full(Y.shape, 0.5))

@@ -9,9 +9,10 @@ and kinds of error by chance: how many are found in the top 5 %, by kind of outp
 output is dropped: errors are made in the other kinds only, and found with and without it. What is found of them
 should not rise by more than 0.02 when it is dropped. Recalls are means over seeds, counted over all errors.
 
-Last, scikit-learn's digits with 36 wrong classes: average precision of one class output with text labels, of the
-same as ten columns of 0 and 1, and of cleanlab on out-of-fold models. A wrong class is any other one, or the one
-whose mean picture is nearest (confusable).
+Last, scikit-learn's digits with 36 wrong classes: average precision of one class output with text labels (the
+default, with ``model="auto"``, and with the probabilities that cleanlab is given), of the same as ten columns of 0
+and 1, and of cleanlab on out-of-fold models. A wrong class is any other one, or the one whose mean picture is
+nearest (confusable).
 """
 
 from __future__ import annotations
@@ -222,13 +223,17 @@ def wrong_digits(classes: Rows, X: Floats, confusable: bool, seed: int) -> Rows:
     return made
 
 
-def by_cleanlab(X: Floats, labels: Rows, model: Any) -> Floats:
-    """cleanlab's self-confidence on out-of-fold probabilities, turned round."""
-    from cleanlab.rank import get_label_quality_scores
-
+def out_of_fold(X: Floats, labels: Rows, model: Any) -> Floats:
+    """The probability of each class by models that did not see the row."""
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     with threadpool_limits(1):  # boosting's threads wait busily for each other where cores are shared
-        chance = cross_val_predict(model, X, labels, cv=folds, method="predict_proba")
+        return np.asarray(cross_val_predict(model, X, labels, cv=folds, method="predict_proba"))
+
+
+def by_cleanlab(labels: Rows, chance: Floats) -> Floats:
+    """cleanlab's self-confidence, turned round."""
+    from cleanlab.rank import get_label_quality_scores
+
     return -np.asarray(get_label_quality_scores(labels, chance, method="self_confidence"))
 
 
@@ -241,14 +246,21 @@ def digits(n_seeds: int) -> None:
         for seed in range(n_seeds):
             labels = wrong_digits(classes, X, confusable, seed)
             texts = pd.DataFrame({"digit": np.char.add("digit ", labels.astype(str))})
-            logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
-            boosting = HistGradientBoostingClassifier(random_state=0)
-            scores = {
-                "amiss, class": MCODE().fit(X, texts).decision_scores_,
-                "amiss, one-hot": MCODE().fit(X, np.eye(10)[labels]).decision_scores_,
-                "cleanlab, logistic": by_cleanlab(X, labels, logistic),
-                "cleanlab, boosting": by_cleanlab(X, labels, boosting),
+            chances = {
+                "logistic": out_of_fold(
+                    X, labels, make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+                ),
+                "boosting": out_of_fold(X, labels, HistGradientBoostingClassifier(random_state=0)),
             }
+            scores = {
+                "class": MCODE().fit(X, texts).decision_scores_,
+                "class, auto": MCODE(model="auto").fit(X, texts).decision_scores_,
+                "one-hot": MCODE().fit(X, np.eye(10)[labels]).decision_scores_,
+            }
+            for name, chance in chances.items():
+                scores[f"cleanlab, {name}"] = by_cleanlab(labels, chance)
+                scores[f"given {name}"] = MCODE.from_probabilities(chance, texts).decision_scores_
+                scores[f"{name} and x"] = MCODE().fit(X, texts, probabilities=chance).decision_scores_
             for method, each in scores.items():
                 found[method].append(float(average_precision_score(labels != classes, each)))
         by_errors[f"digits: {title}"] = {method: float(np.mean(values)) for method, values in found.items()}

@@ -187,9 +187,10 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             0 and 1, classes, counts or numbers (``output_kinds``); NaN is missing. A missing output is left out of
             its model and of the row's score; as a parent of others it enters by its expected value given the
             inputs (for new rows, if no output was missing in the fit, by what is usual).
-        probabilities : array or data frame, (n_rows, n_outputs), default=None
+        probabilities : array or data frame, (n_rows, n_outputs), or a dictionary, default=None
             Your own out-of-fold predictions: the probability that each output is 1, by a model that did not see
-            the row. X may be None. New rows need theirs too. Columns are matched by name (``p_tag_a``).
+            the row; of a class one for each level, of a number the value that is expected. X may be None. New rows
+            need theirs too. Columns are matched by name (``p_tag_a``); a dictionary has an array for each output.
         groups : array or series, (n_rows,), or "auto", default=None
             Rows of one group belong together (pictures of one patient): models that judge a row saw none of its
             group. "auto" finds near copies, and keeps them together.

@@ -16,7 +16,8 @@ import numpy as np
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.columns import Columns
 from amiss.data.fingerprints import Fingerprints
-from amiss.data.row_roles import as_groups, doubts_about
+from amiss.data.predictions import predicted_choices
+from amiss.data.row_roles import as_groups, doubts_about, log_odds_as_chances
 from amiss.data.table import Table
 from amiss.decisions.calibration import FEWEST_ROWS, Calibration, FitAndScore, HeldOutRows, hold_out_folds
 from amiss.decisions.decision import BatchDecider, Decision, decide_training
@@ -244,7 +245,11 @@ class FittedDetector:
 
 def given_notes(columns: Columns, inputs: Table, outputs: Table) -> list[str]:
     """What speaks against given probabilities, if there are any."""
-    return doubts_about(inputs.select(columns.given), outputs) if columns.has_given else []
+    if not columns.has_given:
+        return []
+    if columns.kinds:
+        return doubts_about(*predicted_choices(inputs, outputs))
+    return doubts_about(*log_odds_as_chances(inputs.select(columns.given), outputs))
 
 
 def _ranks(fingerprints: Fingerprints) -> Rows:

@@ -16,7 +16,7 @@ from support.tables import make_table
 
 import amiss
 from amiss import DataError
-from amiss.data.row_roles import as_groups, as_probabilities, doubts_about, log_odds_table
+from amiss.data.row_roles import as_groups, as_probabilities, doubts_about, log_odds_as_chances, log_odds_table
 from amiss.data.validation import as_outputs
 
 N_OUTPUTS = 3
@@ -42,7 +42,7 @@ def out_of_fold(model, X, Y):
 
 def doubts(P, Y):
     outputs = as_outputs(Y)
-    return doubts_about(log_odds_table(as_probabilities(P, outputs.names)), outputs)
+    return doubts_about(*log_odds_as_chances(log_odds_table(as_probabilities(P, outputs.names)), outputs))
 
 
 def test_predictions_of_a_forest_that_saw_the_rows_are_reported(table):

@@ -27,8 +27,9 @@ _GIVEN = click.option(
     "--probabilities",
     metavar="COL",
     multiple=True,
-    help="Columns with your own out-of-fold predictions, one per output ('p_*'): the probability that it is 1. "
-    "They take the place of the models of the inputs.",
+    help="Columns with your own out-of-fold predictions, one per output ('p_*'): the probability that it is 1, or "
+    "of each level of a class (p_colour_red), or the expected number. They take the place of the models of the "
+    "inputs.",
 )
 _GROUP = click.option(
     "--group",

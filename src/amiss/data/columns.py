@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from amiss.data.alignment import aligned_columns, refuse_reordered_index, refuse_unequal_lengths
 from amiss.data.convert import are_label_lists
 from amiss.data.output_kinds import Asked, OutputColumn
+from amiss.data.predictions import given_columns, predictions_as_inputs
 from amiss.data.records import as_list
 from amiss.data.row_roles import LOG_PROBABILITY, as_probabilities, beside, log_odds_table
 from amiss.data.table import Table
@@ -20,8 +22,8 @@ class Columns:
     """Names of inputs and outputs, whether the user gave them, and in what form the table came.
 
     ``label_lists`` says that outputs came as lists of labels, ``from_frame`` that inputs came as a data frame.
-    With probabilities of the user's, the last inputs are their log-odds, one per output (``has_given``). ``kinds``
-    are those of the outputs; empty if all of them are 0 or 1.
+    With predictions of the user's (``has_given``), the last inputs hold them: log-odds, one per output, or what
+    :mod:`amiss.data.predictions` makes of them. ``kinds`` are those of the outputs; empty if all are 0 or 1.
     """
 
     inputs: tuple[str, ...]
@@ -40,9 +42,13 @@ class Columns:
 
     @property
     def given(self) -> tuple[int, ...]:
-        """The inputs that hold given log-odds, by position, in the order of the outputs."""
-        n_inputs, n_outputs = len(self.inputs), len(self.outputs)
-        return tuple(range(n_inputs - n_outputs, n_inputs)) if self.has_given else ()
+        """The inputs that hold the user's predictions, by position, in the order of the outputs."""
+        n_inputs = len(self.inputs)
+        if not self.has_given:
+            return ()
+        if self.kinds:
+            return tuple(sorted({place for each in given_columns(self.inputs, self.kinds) for place in each}))
+        return tuple(range(n_inputs - len(self.outputs), n_inputs))
 
     @classmethod
     def of(
@@ -76,22 +82,28 @@ class Columns:
         outputs = aligned_columns(outputs, self.outputs, "y", self.outputs_named)
         n_own = len(self.inputs) - len(self.given)
         own = aligned_columns(as_inputs(X), self.inputs[:n_own], "x", self.inputs_named) if n_own else None
-        one_choice = self.inputs[-1].startswith(LOG_PROBABILITY)
-        inputs = _inputs_of(own, probabilities, outputs, one_choice)
+        inputs = _inputs_of(own, probabilities, outputs, self.inputs)
         refuse_unequal_lengths(inputs, outputs)
         refuse_reordered_index(X, Y)
         return inputs, outputs
 
 
-def _inputs_of(X: Any, probabilities: Any, outputs: Table, one_choice: bool | None = None) -> Table:
-    """The inputs of a table, with the log-odds of given probabilities as the last of them."""
+def _inputs_of(X: Any, probabilities: Any, outputs: Table, known: Sequence[str] | None = None) -> Table:
+    """The inputs of a table, with what the user predicts as the last of them; ``known`` are those of a fit."""
     if probabilities is None:
         return as_inputs(X)
-    given, inputs = as_probabilities(probabilities, outputs.names), None
+    given, inputs = _given_inputs(probabilities, outputs, known), None
     if X is not None and getattr(X, "shape", (0, 1))[1:] != (0,):  # a table may hold nothing but predictions
         inputs = as_inputs(X)
     if inputs is not None:
         refuse_unequal_lengths(inputs, outputs)
     if len(given) != len(outputs):
         raise DataError(f"there are probabilities of {len(given)} rows, and Y has {len(outputs)}")
-    return as_inputs(beside(inputs, log_odds_table(given, one_choice)))
+    return as_inputs(beside(inputs, given))
+
+
+def _given_inputs(probabilities: Any, outputs: Table, known: Sequence[str] | None) -> Table:
+    if outputs.kinds:
+        return predictions_as_inputs(probabilities, outputs, known)
+    one_choice = None if known is None else known[-1].startswith(LOG_PROBABILITY)
+    return log_odds_table(as_probabilities(probabilities, outputs.names), one_choice)

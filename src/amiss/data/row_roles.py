@@ -42,7 +42,7 @@ def as_probabilities(P: Any, outputs: Sequence[str]) -> Table:
         )
     if table.named:
         values = values[:, [list(table.names).index(name) for name in matched_names(table.names, outputs)]]
-    _refuse_no_probabilities(table, values)
+    refuse_outside(table, values)
     return replace(table, values=values, names=tuple(outputs), levels={}, checked=None)
 
 
@@ -111,7 +111,8 @@ def _first_text(table: Table) -> str:
     return quoted(table.names[min(table.levels)])
 
 
-def _refuse_no_probabilities(table: Table, values: Floats) -> None:
+def refuse_outside(table: Table, values: Floats) -> None:
+    """Refuse what is no probability."""
     bad = np.isnan(values) | (values < 0) | (values > 1)
     if not bad.any():
         return
@@ -124,15 +125,20 @@ def _refuse_no_probabilities(table: Table, values: Floats) -> None:
     raise DataError(f"{where}: a probability lies between 0 and 1{hint}")
 
 
-def doubts_about(given: Table, outputs: Table) -> list[str]:
-    """What speaks against given log-odds or log-probabilities: models that saw the rows, or columns mixed up.
+def log_odds_as_chances(given: Table, outputs: Table) -> tuple[Floats, Floats]:
+    """Given log-odds or log-probabilities as probabilities, and the outputs they are of."""
+    values = given.values.toarray() if sparse.issparse(given.values) else given.values
+    values = np.asarray(values, dtype=np.float64)
+    p = np.exp(values) if given.names[0].startswith(LOG_PROBABILITY) else expit(values)
+    return p, np.asarray(outputs.values)
+
+
+def doubts_about(p: Floats, y: Floats) -> list[str]:
+    """What speaks against given probabilities of outputs: models that saw the rows, or columns mixed up.
 
     Among rows that a model has not seen, some are surprising: the less probable value is the observed one. Forests
     and boosted trees are hardly ever surprised by rows that they were fitted to.
     """
-    values = given.values.toarray() if sparse.issparse(given.values) else given.values
-    y, values = np.asarray(outputs.values), np.asarray(values, dtype=np.float64)
-    p = np.exp(values) if given.names[0].startswith(LOG_PROBABILITY) else expit(values)
     told, notes = ~np.isnan(y), []
     expected = float(np.minimum(p, 1 - p)[told].sum())
     contradicted = int((((p > 0.5) != (y == 1)) & told & (p != 0.5)).sum())

@@ -12,6 +12,7 @@ import numpy as np
 from amiss.arrays import Floats, Rows
 from amiss.data.columns import Columns
 from amiss.data.output_kinds import Asked
+from amiss.data.predictions import given_columns
 from amiss.data.row_roles import as_groups
 from amiss.data.table import Table
 from amiss.models.fitting import FitResult, fit_models
@@ -52,11 +53,17 @@ class Subject:
 
     def select(self, inputs: Sequence[int], outputs: Sequence[int]) -> Subject:
         """Some of the columns; given log-odds go with their outputs."""
-        given = tuple(self.given[output] for output in outputs) if self.given else ()
+        given = self._given(outputs) if self.given else ()
         kept = [column for column in inputs if column not in self.given or column in given]
         places = tuple(kept.index(column) for column in given)
         chosen = self.inputs.select(kept), self.outputs.select(list(outputs))
         return Subject(*chosen, places, self.groups)
+
+    def _given(self, outputs: Sequence[int]) -> tuple[int, ...]:
+        if not self.outputs.kinds:
+            return tuple(self.given[output] for output in outputs)
+        chosen = given_columns(self.inputs.names, [self.outputs.kinds[output] for output in outputs])
+        return tuple(dict.fromkeys(place for each in chosen for place in each))
 
     def with_outputs(self, values: Floats) -> Subject:
         """The same with other values of the outputs."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from amiss import progress
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.data.fingerprints import Fingerprints, row_fingerprints
+from amiss.data.predictions import given_columns
 from amiss.data.row_roles import LOG_PROBABILITY
 from amiss.data.table import Table, copied_rows
 from amiss.encoding.as_given import AsGiven, Scaled, metric_of
@@ -23,12 +25,13 @@ from amiss.errors import DataError
 from amiss.models.classifiers import ClassifierLearner
 from amiss.models.conditional import ConditionalModel, Fit, FoldModels, linear_twin
 from amiss.models.folds import in_company, stratified_folds
-from amiss.models.given import GivenLearner
+from amiss.models.given import GivenLearner, given_learner
 from amiss.models.learner import Learner
 from amiss.models.log_odds import LogOdds
 from amiss.models.missing import Expectations, base_rates
 from amiss.models.mixed.expected import MixedExpectations
 from amiss.models.mixed.fit import MixedLogOdds, fit_mixed, stand_ins
+from amiss.models.mixed.given import GivenPredictions
 from amiss.models.mixed.layout import OutputLayout, coded
 from amiss.models.mixed.model import MixedModel, usual_log_odds
 from amiss.models.scaling_choice import choose_scaling
@@ -37,7 +40,6 @@ from amiss.models.ties import NO_TIES, Ties
 from amiss.wording import count
 
 AS_GIVEN = SCALINGS["block"]  # log-odds say most at their extremes, which ranks would flatten
-NO_GIVEN = "given probabilities are for tables in which every output is 0 or 1; leave them out"
 WITHOUT_ROWS = "this model was saved without the rows of the fit; only new rows can be explained"
 
 
@@ -215,10 +217,8 @@ def fit_models(
     inputs, outputs, fingerprints = copied_rows(inputs, order), outputs.take(order), fingerprints[order]
     groups = None if groups is None else groups[order]
     if outputs.kinds:
-        if given:
-            raise DataError(NO_GIVEN)
         table = inputs, outputs, fingerprints, groups
-        return _fit_kinds(settings, *table, np.argsort(order), seed, part, n_jobs, verbose)
+        return _fit_kinds(settings, *table, np.argsort(order), seed, part, n_jobs, verbose, bool(given))
     metric, learner, scaling = None, settings.learner, settings.scaling
     as_given = isinstance(learner, ClassifierLearner) and settings.shows_as_given
     if scaling is None:
@@ -231,7 +231,8 @@ def fit_models(
         learner = replace(learner, views=(AsGiven(encoder, library), Scaled(metric)))
     ties = settings.parents.ties(Y)
     if given:
-        learner = _given_learner(learner, settings, encoder, ties, given)
+        exclusive = inputs.names[given[0]].startswith(LOG_PROBABILITY)
+        learner = given_learner(learner, settings, encoder, given, ties.classes if exclusive else ())
     fits = _fit(settings, learner, outputs.names, design, Y, ties, groups, n_jobs, verbose)
     whole, alone, expectations = fits.by_all, fits.by_inputs, fits.expectations
     rows = TrainingRows(
@@ -272,15 +273,20 @@ def _fit_kinds(
     part: bool,
     n_jobs: int | None,
     verbose: bool,
+    given: bool,
 ) -> FitResult:
     """The same for outputs of several kinds; rows stand in the order of their fingerprints."""
     Y, scaling = np.asarray(outputs.values), settings.scaling
+    if scaling is None and given:
+        scaling = AS_GIVEN
     if scaling is None:
         told = stand_ins(OutputLayout.of(outputs.kinds, Y), Y, outputs)
         scaling = choose_scaling(inputs, told, n_jobs=n_jobs)
     encoder = fit_encoder(inputs, scaling, part=part)
     design = encoder.transform(inputs, overwrite=True)
-    how = {"settings": settings, "learner": settings.learner, "groups": groups, "fingerprints": fingerprints}
+    how: dict[str, Any] = {"settings": settings, "groups": groups, "fingerprints": fingerprints}
+    predictions = given_columns(inputs.names, outputs.kinds) if given else ()
+    how["given"] = GivenPredictions(encoder, predictions) if given else None
     fit = fit_mixed(design, Y, outputs.kinds, seed=seed, n_jobs=n_jobs, verbose=verbose, **how)
     whole, alone = fit.by_all, fit.by_inputs
     rows = TrainingRows(
@@ -302,6 +308,7 @@ def _fit_kinds(
         seed=seed,
         rows=rows,
         inputs_model=None if alone is None else alone.model,
+        only_given=given and len({place for each in predictions for place in each}) == len(inputs.names),
         layout=whole.model.layout,
     )
     return FitResult(models, whole.log_odds, None if alone is None else alone.log_odds, fit.notes)
@@ -310,18 +317,6 @@ def _fit_kinds(
 def without_fold_models(models: FittedModels) -> FittedModels:
     """The same models where no log-odds come from models that did not see a row."""
     return replace(models, rows=replace(models.training_rows, fold_models=None, inputs_fold_models=None))
-
-
-def _given_learner(
-    learner: Learner, settings: ModelSettings, encoder: Encoder, ties: Ties, given: Sequence[int]
-) -> GivenLearner:
-    """What calibrates given log-odds; of a class, if they are log-probabilities and one unit has one size."""
-    columns = tuple(encoder.column_of(column) for column in given)
-    straight = not encoder.ranks.counts[list(columns)].any() and not encoder.counts[list(columns)].any()
-    exclusive = straight and encoder.names[given[0]].startswith(LOG_PROBABILITY)
-    unit = tuple(float(encoder.scale[column] / encoder.unit[column]) or 1.0 for column in columns)
-    classes = ties.classes if exclusive else ()
-    return GivenLearner(learner, settings.linear, settings.is_estimator, columns, classes, unit)
 
 
 @dataclass(frozen=True, eq=False)

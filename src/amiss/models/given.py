@@ -27,12 +27,14 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 from amiss.arrays import Floats, Mask, Matrix, Rows
+from amiss.encoding.encoder import Encoder
 from amiss.models.averages import average_fit, best_shares, held_out
 from amiss.models.conditional import Fit, LinearModel
 from amiss.models.fold_models import LinearFolds
 from amiss.models.folds import Folds
 from amiss.models.learner import Learner
 from amiss.models.logistic.fit import fit_logistic
+from amiss.models.settings import ModelSettings
 from amiss.progress import Progress, ignored
 
 STRENGTH = 1.0  # of the two coefficients' penalty, which matters only where an output is nearly always the same
@@ -45,7 +47,8 @@ class GivenLearner:
     ``columns`` are the encoded columns that hold the log-odds of each output. Those of a class among ``classes``
     hold log-probabilities, of which one unit is ``unit`` in the encoded column. ``linear`` fits models of the
     given log-odds and other outputs. The models that ``learner`` fits see further inputs and given log-odds
-    ``together``, or only the former.
+    ``together``, or only the former. ``others`` hold predictions of outputs that are fitted elsewhere, and the
+    last ``n_seen`` columns of the design are such outputs, which models may see.
     """
 
     learner: Learner
@@ -54,6 +57,13 @@ class GivenLearner:
     columns: tuple[int, ...]
     classes: tuple[tuple[int, ...], ...] = ()
     unit: tuple[float, ...] = ()
+    others: tuple[int, ...] = ()
+    n_seen: int = 0
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """Every column that holds a prediction."""
+        return tuple(dict.fromkeys((*self.columns, *self.others)))
 
     @property
     def needs_folds(self) -> bool:
@@ -77,11 +87,9 @@ class GivenLearner:
         alone: Mask | None = None,
     ) -> Fit:
         table = design, filled, observed
-        given = calibrated(*table, self.columns, folds)
-        for group in self.classes:
-            given = self._with_class(given, *table, group)
-        further = design.shape[1] > len(self.columns)
-        if not visible.any() and not further:  # then nothing else is known
+        given = self._calibrated(*table, folds)
+        further = design.shape[1] > len(self.given) + self.n_seen
+        if not visible.any() and not further and not self.n_seen:  # then nothing else is known
             progress(filled.shape[1] * self.steps_per_output)
             return given
         how: dict[str, Any] = {"names": names, "n_jobs": n_jobs}
@@ -90,7 +98,7 @@ class GivenLearner:
         elif self.together or folds is None:
             whole = self.learner.fit(*table, visible, folds, progress=progress, alone=alone, **how)
         else:
-            inputs = without_columns(design, self.columns)
+            inputs = without_columns(design, self.given)
             whole = self.learner.fit(inputs, *table[1:], visible, folds, progress=progress, alone=alone, **how)
             by_given = self._of_given(*table, visible, folds, **how)
             share = best_shares(held_out(whole), held_out(by_given), filled, observed)
@@ -102,11 +110,41 @@ class GivenLearner:
             given = average_fit(given, whole.alone, share)
         return replace(whole, alone=given)
 
+    def fit_alone(
+        self,
+        design: Matrix,
+        filled: Floats,
+        observed: Mask,
+        folds: Folds | None,
+        *,
+        progress: Progress,
+        **how: Any,
+    ) -> Fit:
+        """Models that see no other output, and nothing else is fitted."""
+        table = design, filled, observed
+        given = self._calibrated(*table, folds)
+        if folds is None or design.shape[1] == len(self.given):
+            progress(filled.shape[1] * self.steps_per_output)
+            return given
+        inputs = design if self.together else without_columns(design, self.given)
+        nobody = np.zeros((filled.shape[1],) * 2, dtype=bool)
+        whole = self.learner.fit(inputs, filled, observed, nobody, folds, progress=progress, **how)
+        share = best_shares(held_out(given), held_out(whole), filled, observed)
+        return average_fit(given, whole, share)
+
+    def _calibrated(self, design: Matrix, filled: Floats, observed: Mask, folds: Folds | None) -> Fit:
+        """The given log-odds of every output, calibrated by themselves."""
+        table = design, filled, observed
+        given = calibrated(*table, self.columns, folds)
+        for group in self.classes:
+            given = self._with_class(given, *table, group)
+        return given
+
     def _of_given(
         self, design: Matrix, filled: Floats, observed: Mask, visible: Mask, folds: Folds, **how: Any
     ) -> Fit:
         """Linear models of the given log-odds and the visible outputs."""
-        columns = list(self.columns)
+        columns = [*self.given, *range(design.shape[1] - self.n_seen, design.shape[1])]
         fit = self.linear.fit(design[:, columns], filled, observed, visible, folds, progress=ignored, **how)
         assert isinstance(fit.model, LinearModel) and isinstance(fit.fold_models, LinearFolds)
         rows = np.array([*columns, *range(design.shape[1], design.shape[1] + filled.shape[1])])
@@ -145,6 +183,29 @@ class GivenLearner:
         return replace(
             given, out_of_fold=held_out, fold_models=LinearFolds(fold_coef, fold_intercept, moved.folds)
         )
+
+
+def given_learner(
+    learner: Learner,
+    settings: ModelSettings,
+    encoder: Encoder,
+    given: Sequence[int],
+    classes: tuple[tuple[int, ...], ...],
+    others: Sequence[int] = (),
+) -> GivenLearner:
+    """What calibrates ``given`` inputs; of ``classes`` as one choice, if one unit of them has one size."""
+    columns = tuple(encoder.column_of(column) for column in given)
+    straight = not encoder.ranks.counts[list(columns)].any() and not encoder.counts[list(columns)].any()
+    unit = tuple(float(encoder.scale[column] / encoder.unit[column]) or 1.0 for column in columns)
+    return GivenLearner(
+        learner,
+        settings.linear,
+        settings.is_estimator,
+        columns,
+        classes if straight else (),
+        unit,
+        others=tuple(encoder.column_of(column) for column in others),
+    )
 
 
 def without_columns(design: Matrix, columns: Sequence[int]) -> Matrix:

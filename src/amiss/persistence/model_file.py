@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from amiss.data.columns import Columns
+from amiss.data.output_kinds import OutputColumn
+from amiss.data.predictions import given_columns
 from amiss.encoding.scalings import SCALINGS
 from amiss.errors import DataError
 from amiss.fitted import FittedDetector
@@ -195,7 +197,7 @@ def _unpack_columns(fields: Fields) -> Columns:
     if len(named) != 2 or not all(type(each) is bool for each in named):
         raise InvalidField("named")
     given, kinds = fields.value("given", bool), unpack_kinds(fields, fields.names("outputs"))
-    if given and (kinds or len(fields.names("inputs")) < len(fields.names("outputs"))):
+    if given and not _holds_predictions(fields.names("inputs"), fields.names("outputs"), kinds):
         raise InvalidField("given")
     return Columns(
         inputs=fields.names("inputs"),
@@ -207,6 +209,17 @@ def _unpack_columns(fields: Fields) -> Columns:
         has_given=given,
         kinds=kinds,
     )
+
+
+def _holds_predictions(inputs: tuple[str, ...], outputs: tuple[str, ...], kinds: tuple[OutputColumn, ...]) -> bool:
+    """Whether there are inputs to hold the user's predictions of each output."""
+    if not kinds:
+        return len(inputs) >= len(outputs)
+    try:
+        given_columns(inputs, kinds)
+    except KeyError:
+        return False
+    return True
 
 
 def _pack_reading(reading: dict[str, Any]) -> Packed:

@@ -17,7 +17,8 @@ AUTO = "auto"  # near copies are found later; unless a column has this name
 def set_aside(data: Dataset, probabilities: str | Sequence[str], group: str | None) -> Dataset:
     """``data`` without these columns among its inputs.
 
-    A pattern may match outputs too; only columns that are no outputs hold predictions.
+    A pattern may match outputs too; only columns that are no outputs hold predictions. Those of outputs of several
+    kinds are matched to these later (:mod:`amiss.data.predictions`).
     """
     where, X = data.Y.files.removesuffix(": "), data.X
     items = [probabilities] if isinstance(probabilities, str) else list(probabilities)
@@ -32,9 +33,13 @@ def set_aside(data: Dataset, probabilities: str | Sequence[str], group: str | No
         X = X.select_named([name for name in X.names if name != group])
     if items:
         found = list(dict.fromkeys(name for item in items for name in matching_columns(item, X.names, where)))
-        if len(found) != len(data.Y.names):
-            have, need = count(len(found), "column"), count(len(data.Y.names), "output")
-            raise DataError(f"{where}: {have} of probabilities for {need}; give one column per output")
-        given = X.select_named(matched_names(found, data.Y.names))
+        given = X.select_named(found if data.Y.kinds else _one_per_output(found, data.Y.names, where))
         X = X.select_named([name for name in X.names if name not in set(found)])
     return replace(data, X=X, probabilities=given, groups=groups)
+
+
+def _one_per_output(found: Sequence[str], outputs: Sequence[str], where: str) -> list[str]:
+    if len(found) != len(outputs):
+        have, need = count(len(found), "column"), count(len(outputs), "output")
+        raise DataError(f"{where}: {have} of probabilities for {need}; give one column per output")
+    return matched_names(found, outputs)

@@ -51,7 +51,8 @@ def read(
         has ``ids``, rows are matched by them, otherwise by position. The columns follow the table's own inputs.
         They are called e0, e1 and so on, or by the ``input_names`` of an npz file.
     probabilities : names or globs of columns that hold your own out-of-fold predictions, one per output: the
-        probability that it is 1. They are matched to the outputs by name (``p_tag_a``).
+        probability that it is 1, or the value of a number that is expected. Of a class there is one per level
+        (``p_colour_red``). They are matched to the outputs by name (``p_tag_a``).
     group : the column that says which rows belong together, such as pictures of one patient; not an input
     output_kinds : the kind of each output that is not told by its cells: ``{"dose": "number"}``
     known : the outputs of a fit, by which those of this table are read
@@ -76,12 +77,9 @@ def read(
         marks_its_own = like is not None and found.may_omit_columns
         parts.append(found.read(source, replace(selection, outputs=None) if marks_its_own else selection))
     data = concatenated(parts, like).split()
-    data = set_aside(data, probabilities, group)
+    checked = as_outputs(data.Y, kinds=checked_kinds(output_kinds), known=known)
+    data = set_aside(replace(data, Y=checked), probabilities, group)
     if embedding is not None:
         data = with_embedding(data, embedding)
     nothing_else = data.probabilities is not None and not data.X.names
-    return replace(
-        data,
-        X=data.X if nothing_else else as_inputs(data.X),
-        Y=as_outputs(data.Y, kinds=checked_kinds(output_kinds), known=known),
-    )
+    return data if nothing_else else replace(data, X=as_inputs(data.X))

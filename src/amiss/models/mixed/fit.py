@@ -19,9 +19,9 @@ from amiss.data.table import Table
 from amiss.errors import DataError
 from amiss.models.conditional import Fit, LinearModel
 from amiss.models.folds import Folds, in_company, stratified_folds
-from amiss.models.learner import Learner
 from amiss.models.log_odds import LogOdds
 from amiss.models.mixed.expected import MixedExpectations
+from amiss.models.mixed.given import GivenPredictions
 from amiss.models.mixed.layout import OutputLayout, coded
 from amiss.models.mixed.model import (
     N_QUANTILES,
@@ -123,7 +123,7 @@ class MixedTable:
     groups: Rows | None
     layout: OutputLayout
     settings: ModelSettings
-    learner: Learner
+    given: GivenPredictions | None
     seed: int
     n_jobs: int | None
     verbose: bool
@@ -172,7 +172,7 @@ class MixedTable:
 
     def _choices(self, U: Floats, visible: Mask, sees: bool) -> Fit:
         """The models of tags and levels."""
-        layout = self.layout
+        layout, learner = self.layout, self.settings.learner
         how: dict[str, Any] = {"names": self.layout.choice_names, "n_jobs": self.n_jobs}
         filled = layout.choices(U)
         n_rows, n_choices = filled.shape
@@ -182,11 +182,15 @@ class MixedTable:
             return Fit(nothing, none, none, np.zeros(0), np.zeros(0, dtype=bool))
         observed = ~np.isnan(layout.choices(layout.expanded(self.Y)))
         folds = self._folds(np.where(observed, filled, np.nan)) if self.settings.needs_folds else None
-        with progress.stages(self.verbose)(
-            "fitting outputs", n_choices * self.learner.steps_per_output
-        ) as advance:
-            table = design, filled, observed, layout.visible(visible)
-            return self.learner.fit(*table, folds, progress=advance, **how)
+        with progress.stages(self.verbose)("fitting outputs", n_choices * learner.steps_per_output) as advance:
+            how["progress"] = advance
+            if self.given is None:
+                return learner.fit(design, filled, observed, layout.visible(visible), folds, **how)
+            of_given = self.given.learner(learner, self.settings, layout)
+            if not sees:
+                return of_given.fit_alone(design, filled, observed, folds, **how)
+            of_given = replace(of_given, n_seen=len(layout.amounts))
+            return of_given.fit(design, filled, observed, layout.visible(visible), folds, **how)
 
     def _folds(self, choices: Floats) -> Folds:
         n_units = len(choices) if self.groups is None else len(np.unique(self.groups))
@@ -202,7 +206,11 @@ class MixedTable:
             for i in self.layout.amounts:
                 Z = seen_by_amount(self.layout, self.design, U, i) if sees else self.design
                 y, whole = self.Y[:, i], self.layout.columns[i].kind.whole
-                models.append(fit_number(Z, y, ~np.isnan(y), units, self.seed, self.n_jobs, whole))
+                how: dict[str, Any] = {"units": units, "seed": self.seed, "n_jobs": self.n_jobs, "whole": whole}
+                if self.given is None:
+                    models.append(fit_number(Z, y, ~np.isnan(y), **how))
+                else:
+                    models.append(self.given.fit_amount(Z, y, i, **how))
                 advance(1)
         return tuple(models)
 

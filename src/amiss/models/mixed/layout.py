@@ -4,8 +4,8 @@ Logistic models are fitted to the *choices*, the columns of 0 and 1 (tags, and l
 columns of counts and numbers, have models of their own. Either may help to predict the other, so both are columns
 that models may see: U has them side by side, in the order of the outputs.
 
-Levels with fewer than ``FEWEST`` rows are pooled into one column, because nothing can be learned of each. A value
-that the fit has not seen has no column, and its probability is that of a value seen half a time.
+Rare levels are pooled into one column (:mod:`amiss.data.output_levels`). A value that the fit has not seen has no
+column, and its probability is that of a value seen half a time.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.output_kinds import BINARY, OutputColumn
+from amiss.data.output_levels import level_columns
 from amiss.models.ties import Ties
 
-FEWEST = 3  # rows with a level
 FARTHEST = 50.0
 MOST_APART = 4.0  # usual deviations; an amount beyond is seen by the models of others as if it were so far
 OF_AMOUNTS = 0.5  # as parents they count like other outputs, whose coefficients are held back by as much again
@@ -58,7 +58,7 @@ class OutputLayout:
     def of(cls, columns: tuple[OutputColumn, ...], Y: Floats) -> OutputLayout:
         """The layout for a table with these outputs."""
         places = tuple(
-            _level_columns(Y[:, i], len(column.levels)) if column.kind.has_levels else np.empty(0, dtype=np.intp)
+            level_columns(Y[:, i], len(column.levels)) if column.kind.has_levels else np.empty(0, dtype=np.intp)
             for i, column in enumerate(columns)
         )
         centre, scale = np.zeros(len(columns)), np.ones(len(columns))
@@ -161,16 +161,3 @@ class OutputLayout:
             opposites=tuple(of[i] for i in of_outputs.opposites),
             implications=tuple((of[i], of[j]) for i, j in of_outputs.implications),
         )
-
-
-def _level_columns(codes: Floats, n_levels: int) -> Rows:
-    """The column of each level; rare levels share the last one, and a value that was not seen has that or none."""
-    counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=n_levels)[:n_levels]
-    common = counts >= FEWEST
-    if common.sum() + 1 >= n_levels:  # one rare level stays by itself
-        common[:] = True
-    result = np.full(n_levels + 1, -1, dtype=np.intp)
-    result[:-1][common] = np.arange(common.sum())
-    if not common.all():
-        result[:-1][~common] = result[-1] = common.sum()
-    return result
