@@ -32,7 +32,7 @@ DATASETS = ("yeast", "birds", "genbase", "enron", "yahoo-arts", "yahoo-business"
 GENERATED = "generated"  # a table with categories and missing inputs
 HEAVY = ("bibtex", "mediamill")
 VARIED = ("yeast", "birds", "enron", GENERATED)  # where every parameter is tried
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "faiss-cpu")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 N_EXPLAINED, N_NEW_EXPLAINED = 20, 3
 RULES = ("prod", "rw", "lrw", "flip")

@@ -59,8 +59,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     neighbor_space : {"joint", "inputs"}, default="joint"
         Whether neighbours are near in inputs and outputs, or in inputs alone.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        Approximate (extra ``ann``) is for very many dense rows; "auto" is approximate from 200,000 of them, if the
-        extra is installed. ``neighbor_recall_`` says what it misses.
+        An approximate search compares a row with the clusters of rows around it. "auto" is approximate from 50,000
+        dense rows on. ``neighbor_recall_`` says what it misses, and the summary what that changes.
     strengths : sequence of float
         L2 strengths to choose from by cross-validated log-loss, for each output by itself. The objective is the
         sum of the log-loss plus strength/2 times the squared length of the coefficients.

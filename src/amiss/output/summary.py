@@ -6,6 +6,7 @@ import numpy as np
 
 from amiss.fitted import FittedDetector
 from amiss.scoring.estimate import ErrorEstimate
+from amiss.scoring.neighbor_agreement import rank_correlation_with_exact
 from amiss.wording import count, first_few, in_sentence, percent
 
 BY_SIMULATION = (
@@ -24,8 +25,7 @@ def remarks(fitted: FittedDetector) -> list[str]:
         lines.append(BY_SIMULATION)
     local = fitted.scorer.local
     if local is not None and local.neighborhood.nearest.recall < 1:
-        recall = local.neighborhood.nearest.recall
-        lines.append(f"Neighbours were searched approximately; {recall:.1%} of them were found.")
+        lines.append(approximate_search(fitted, local.neighborhood.nearest.recall))
     lines += [*constant_outputs(fitted), *tied_outputs(fitted)]
     struggling = int((~fitted.quality.converged).sum())
     if struggling:
@@ -33,6 +33,17 @@ def remarks(fitted: FittedDetector) -> list[str]:
             f"The models of {count(struggling, 'output')} did not converge; amiss find --quality names them."
         )
     return lines
+
+
+def approximate_search(fitted: FittedDetector, recall: float) -> str:
+    """What an approximate search of neighbours has found, and what that changes."""
+    found = f"Neighbours were searched approximately: {recall:.1%} of the nearest rows were found"
+    if fitted.training is None:
+        return f"{found}."
+    agreement = rank_correlation_with_exact(fitted.models, fitted.scorer, fitted.training)
+    return (
+        f"{found}; in a sample, scores rank the rows as with an exact search (rank correlation {agreement:.4f})."
+    )
 
 
 def estimate_sentence(found: ErrorEstimate) -> str:

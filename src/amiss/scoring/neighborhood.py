@@ -80,7 +80,7 @@ def find_neighborhood(
     if is_wide(inputs):
         axes = sampled_axes(inputs, MOST_AXES, SHARE, SAMPLE)
         inputs = inputs if axes is None else axes.along(inputs)
-    nearest = search.prepared(space.of(inputs, models.points(filled)), k, n_jobs)
+    nearest = search.prepared(space.of(inputs, models.points(filled)), k)
     groups = rows.groups if rows.in_company.any() else None
     if known is None and groups is None:
         known = _found(nearest, k, None, n_jobs, verbose)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from amiss.arrays import Floats, Mask, Matrix, Rows
+from amiss.arrays import Floats, Mask, Matrix, Rows, row_blocks
 from amiss.models.logistic.axes import MOST_AXES
 from amiss.progress import Progress, ignored
 from amiss.threads import one_blas_thread, thread_count, workers
@@ -39,6 +39,7 @@ AXES = 48  # along which a single query is compared with all rows
 MOST_RULED_IN = 0.3  # of the rows: beyond, comparing all of them is faster
 ROUNDING = float(np.finfo(np.float32).eps)
 MOST_CANDIDATES = 40  # times k, on average over a block of queries: with more, the sieve saves no time
+MOSTLY_DISTINCT = 0.5  # share of different rows, up to which equal ones are searched once
 MANY = 4  # with more than this many times k candidates, computing all differences is too slow
 
 Neighbors = npt.NDArray[np.int32]
@@ -59,6 +60,11 @@ class NearestRows:
         self.rows = self._centred(rows)
         self.squares = _squares(self.rows)
 
+    @property
+    def original(self) -> Matrix:
+        """The rows as they were given."""
+        return self.rows if sparse.issparse(self.rows) else self.rows + self.centre
+
     def _centred(self, rows: Matrix) -> Matrix:
         return rows if sparse.issparse(rows) else rows - self.centre
 
@@ -78,10 +84,19 @@ class NearestRows:
         own = queries is None
         asked: Matrix = self.rows if queries is None else self._centred(queries)
         k = min(k, n_rows - 1 if own else n_rows)
-        n_queries = asked.shape[0]
-        result = np.empty((n_queries, k), dtype=np.int32)
         if k == 0:
-            return result
+            return np.empty((asked.shape[0], k), dtype=np.int32)
+        first, of = distinct_rows(asked)
+        if len(first) == asked.shape[0]:
+            return self._found(k, asked, own, n_jobs, progress)
+        near = self._found(k + own, asked[first], False, n_jobs, progress)
+        progress(asked.shape[0] - len(first))
+        return for_each(near, of, own)
+
+    def _found(self, k: int, asked: Matrix, own: bool, n_jobs: int | None, progress: Progress) -> Neighbors:
+        """The k nearest of centred rows; if they are the rows themselves, none is its own neighbour."""
+        n_rows, n_queries = self.rows.shape[0], asked.shape[0]
+        result = np.empty((n_queries, k), dtype=np.int32)
         asked_squares = self.squares if own else _squares(asked)
         ties = TIE * (np.sqrt(self.squares.max()) + np.sqrt(asked_squares)) ** 2
         if n_queries == 1 and not own:
@@ -368,3 +383,38 @@ def without(found: Neighbors, own: Rows) -> Neighbors:
     keep = found != own[:, None]
     keep[keep.all(axis=1), -1] = False
     return found[keep].reshape(len(found), -1)
+
+
+def distinct_rows(rows: Matrix) -> tuple[Rows, Rows]:
+    """The first of each set of equal dense rows, and for each row its place among these.
+
+    Where most rows differ, or rows are sparse, all of them count as different: looking further would not pay.
+
+    >>> distinct_rows(np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0]]))
+    (array([0, 1]), array([0, 1, 0, 0]))
+    """
+    n_rows = rows.shape[0]
+    every = np.arange(n_rows)
+    if sparse.issparse(rows) or n_rows < 2:
+        return every, every
+    turn = np.random.default_rng(0).integers(2**63, size=rows.shape[1], dtype=np.uint64) * np.uint64(
+        2
+    ) + np.uint64(1)
+    bits, keys = np.dtype(f"u{rows.dtype.itemsize}"), np.empty(n_rows, dtype=np.uint64)
+    for some in row_blocks(n_rows):
+        block = np.ascontiguousarray(rows[some] + 0.0)  # there is a negative zero
+        keys[some] = (block.view(bits).astype(np.uint64) * turn).sum(axis=1, dtype=np.uint64)
+    _, first, of = np.unique(keys, return_index=True, return_inverse=True)
+    if len(first) > MOSTLY_DISTINCT * n_rows:
+        return every, every
+    same = all(np.array_equal(rows[some], rows[first[of[some]]]) for some in row_blocks(n_rows))
+    return (first, of) if same else (every, every)  # two sums in 2^64 are rarely the same by chance
+
+
+def for_each(near: Neighbors, of: Rows, own: bool) -> Neighbors:
+    """The neighbours of each row, if those of distinct rows are known, among them perhaps the row itself."""
+    result = np.empty((len(of), near.shape[1] - own), dtype=np.int32)
+    for some in row_blocks(len(of)):
+        found = near[of[some]]
+        result[some] = without(found, np.arange(some.start, some.stop)) if own else found
+    return result

@@ -72,7 +72,7 @@ class ScoredRows:
         read_only(found)
         return found
 
-    @property
+    @cached_property
     def columns(self) -> tuple[OutputColumn, ...]:
         if self.forecast is not None:
             return self.forecast.layout.columns

@@ -6,17 +6,15 @@ A new search is one class here and one line in :mod:`amiss.scoring.registry`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Protocol
 
 from scipy import sparse
 
 from amiss.arrays import Matrix
-from amiss.errors import MissingDependencyError
-from amiss.scoring.approximate_neighbors import ApproximateRows
+from amiss.scoring.clustered_neighbors import ClusteredRows
 from amiss.scoring.neighbors import NearestRows
 
-MANY_ROWS = 200_000  # from here on "auto" is approximate, where it can be
+MANY_ROWS = 50_000  # from here on "auto" is approximate; with fewer rows the exact search takes no longer
 
 
 class NeighborSearch(Protocol):
@@ -28,21 +26,21 @@ class NeighborSearch(Protocol):
     @property
     def description(self) -> str: ...
 
-    def prepared(self, rows: Matrix, k: int, n_jobs: int | None, /) -> NearestRows:
+    def prepared(self, rows: Matrix, k: int, /) -> NearestRows:
         """The rows, ready to be searched for the ``k`` nearest to others."""
 
 
 @dataclass(frozen=True)
 class Automatic:
-    """Approximate for very many dense rows if faiss is installed, else exact."""
+    """Approximate for many dense rows, else exact."""
 
     name: str = "auto"
-    description: str = "approximate for very many rows, if it can be"
+    description: str = "approximate for many rows"
 
-    def prepared(self, rows: Matrix, k: int, n_jobs: int | None) -> NearestRows:
-        if sparse.issparse(rows) or rows.shape[0] < MANY_ROWS or find_spec("faiss") is None:
+    def prepared(self, rows: Matrix, k: int) -> NearestRows:
+        if sparse.issparse(rows) or rows.shape[0] < MANY_ROWS:
             return NearestRows(rows)
-        return ApproximateRows(rows, k, n_jobs)
+        return ClusteredRows(rows, k)
 
 
 @dataclass(frozen=True)
@@ -52,20 +50,16 @@ class Exact:
     name: str = "exact"
     description: str = "all neighbours are found"
 
-    def prepared(self, rows: Matrix, k: int, n_jobs: int | None) -> NearestRows:
+    def prepared(self, rows: Matrix, k: int) -> NearestRows:
         return NearestRows(rows)
 
 
 @dataclass(frozen=True)
 class Approximate:
-    """Finds nearly all neighbours, by faiss."""
+    """Finds nearly all neighbours."""
 
     name: str = "approximate"
-    description: str = "nearly all neighbours are found, by faiss"
+    description: str = "each row is compared with the clusters of rows around it"
 
-    def prepared(self, rows: Matrix, k: int, n_jobs: int | None) -> NearestRows:
-        if sparse.issparse(rows):
-            return NearestRows(rows)
-        if find_spec("faiss") is None:
-            raise MissingDependencyError("approximate neighbours need faiss: pip install 'amiss[ann]'")
-        return ApproximateRows(rows, k, n_jobs)
+    def prepared(self, rows: Matrix, k: int) -> NearestRows:
+        return NearestRows(rows) if sparse.issparse(rows) else ClusteredRows(rows, k)
