@@ -21,7 +21,8 @@ from amiss.detector import MCODE
 from amiss.errors import DataError, MissingDependencyError
 from amiss.monitoring.batch import ScoredBatch
 from amiss.output.cells import Cell, suspicious_cells
-from amiss.output.list_formats import column_type, flat_record, of_one_type
+from amiss.output.list_columns import Columns, joined, list_columns
+from amiss.output.list_formats import as_columns, column_type, of_one_type
 from amiss.output.lists import cell_record
 from amiss.output.ranking import RankedList
 from amiss.scoring.rows import ScoredRows
@@ -77,8 +78,8 @@ def row_frame(
     else:
         ranked = RankedList.of_batch(detector.fitted_, batch, data, first)
     n_reasons = min(reasons, len(rows.output_names))
-    records = [flat_record(row, n_reasons) for row in ranked.ranked(n_reasons)]
-    return _frame(chosen, list(records[0]), records[:n], _checked_ids(ids, len(rows)))
+    columns = {name: values[:n] for name, values in joined(list_columns(ranked, n_reasons)).items()}
+    return _frame(chosen, columns, _checked_ids(ids, len(rows)))
 
 
 def cell_frame(
@@ -107,7 +108,8 @@ def cell_frame(
     chosen, rows = _library(library), _rows(detector, batch)
     data = _unnamed(rows)
     records = [cell_record(rank, cell, data) for rank, cell in enumerate(suspicious_cells(rows, n), start=1)]
-    return _frame(chosen, list(cell_record(1, A_CELL, data)), records, _checked_ids(ids, len(rows)))
+    columns = as_columns([*records, cell_record(1, A_CELL, data)])  # one more says which columns there are
+    return _frame(chosen, {name: values[:-1] for name, values in columns.items()}, _checked_ids(ids, len(rows)))
 
 
 def _library(name: str | None) -> FrameLibrary:
@@ -158,14 +160,11 @@ def _column(name: str, values: list[Any]) -> tuple[type, list[Any]]:
     return (str if any(isinstance(each, str) for each in values) else column_type(name)), values
 
 
-def _frame(
-    library: FrameLibrary, names: Sequence[str], records: Sequence[dict[str, Any]], ids: list[Any] | None
-) -> Any:
-    records = of_one_type(list(records))
-    columns = {name: _column(name, [record[name] for record in records]) for name in names}
+def _frame(library: FrameLibrary, listed: Columns, ids: list[Any] | None) -> Any:
+    columns = {name: _column(name, values) for name, values in of_one_type(listed).items()}
     if ids is not None:
         kind = int if all(isinstance(each, int) for each in ids) else str
-        named = {"id": (kind, [ids[record["row"] - 1] for record in records])}
+        named = {"id": (kind, [ids[row - 1] for row in listed["row"]])}
         columns = {"rank": columns["rank"], "row": columns["row"]} | named | columns
     return library.frame(columns)
 

@@ -87,7 +87,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
             write_cells(target, suspicious_cells(detector.fitted_.training_rows), data)
         elif target is not None:
             n_reasons = min(options["reasons"], len(detector.output_names_))
-            write_list(target, ranked.ranked(n_reasons), n_reasons)
+            write_list(target, ranked, n_reasons)
         if not in_a_pipe and not options["quiet"]:
             _print(detector.fitted_, data, rows, target, options)
 

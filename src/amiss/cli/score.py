@@ -96,7 +96,7 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
         if in_a_pipe and not options["quiet"]:  # whose reader may leave
             _print(batch, data, rows, target, options)
         if target is not None:
-            write_list(target, ranked.ranked(n_reasons), n_reasons)
+            write_list(target, ranked, n_reasons)
         if not in_a_pipe and not options["quiet"]:
             _print(batch, data, rows, target, options)
 

@@ -21,7 +21,7 @@ from amiss.scoring.views import Views
 
 SMALL_SHARE = 0.05  # of the score: outputs below it are not looked into
 MOST_SUSPECTS = 10
-TOGETHER = 64  # rows explained at once
+FEWEST_TOGETHER, MOST_TOGETHER, CELLS_TOGETHER = 64, 1024, 1 << 16  # rows and cells explained at once
 
 
 @dataclass(frozen=True)
@@ -108,15 +108,21 @@ class Cases:
     scorer: Scorer
     training: ScoredRows | None
 
+    @property
+    def _together(self) -> int:
+        """How many rows make a block: neighbours of many are found faster than of few at a time."""
+        n_columns = self.models.encoder.n_columns + len(self.scorer.included)
+        return int(np.clip(CELLS_TOGETHER // n_columns, FEWEST_TOGETHER, MOST_TOGETHER))
+
     def of_training(self, numbers: Sequence[int]) -> Iterator[list[Case]]:
         """Training rows by the user's numbers."""
-        for start in range(0, len(numbers), TOGETHER):
-            yield [self._training_case(number) for number in numbers[start : start + TOGETHER]]
+        for start in range(0, len(numbers), self._together):
+            yield [self._training_case(number) for number in numbers[start : start + self._together]]
 
     def of_batch(self, encoded: EncodedRows, scored: ScoredRows, numbers: Sequence[int]) -> Iterator[list[Case]]:
         """Some rows of a batch; one that was in the fit is the case it was there, without its number."""
-        for start in range(0, len(numbers), TOGETHER):
-            some = np.asarray(numbers[start : start + TOGETHER], dtype=np.intp)
+        for start in range(0, len(numbers), self._together):
+            some = np.asarray(numbers[start : start + self._together], dtype=np.intp)
             new = self._new_cases(encoded, scored, some[scored.is_new[some]])
             yield [
                 next(new) if match < 0 else replace(self._training_case(int(match)), number=None)

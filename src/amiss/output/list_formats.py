@@ -6,16 +6,19 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import IO, Any, Protocol
 
+from amiss.output.list_columns import Columns, joined
 from amiss.output.ranking import RankedRow
 from amiss.readers.parquet import require_pyarrow
 from amiss.wording import six_digits
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+OF_A_REASON = ("output", "observed", "probability", "contribution", "p_value")
 SIGNED_NUMBER = re.compile(r"[+-][0-9]+(\.[0-9]+)?", re.ASCII)
 
 
@@ -31,7 +34,8 @@ class ListFormat(Protocol):
     def check(self) -> None:
         """Refuse at once if something that it needs is not installed."""
 
-    def write(self, stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None: ...
+    def write(self, stream: IO[bytes], blocks: Iterator[Columns]) -> None:
+        """Write the ranked list, given as columns of some rows at a time."""
 
     def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
         """Write lines that all have the same fields."""
@@ -44,8 +48,13 @@ class Csv:
 
     def check(self) -> None: ...
 
-    def write(self, stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
-        self.write_records(stream, (flat_record(row, n_reasons) for row in rows))
+    def write(self, stream: IO[bytes], blocks: Iterator[Columns]) -> None:
+        with as_text(stream) as text:
+            writer = csv.writer(_UnixLines(text))
+            for number, columns in enumerate(blocks):
+                if number == 0:
+                    writer.writerow(columns)
+                writer.writerows(zip(*map(harmless_texts, columns.values()), strict=True))
 
     def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
         with as_text(stream) as text:
@@ -63,8 +72,10 @@ class JsonLines:
 
     def check(self) -> None: ...
 
-    def write(self, stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
-        self.write_records(stream, map(record, rows))
+    def write(self, stream: IO[bytes], blocks: Iterator[Columns]) -> None:
+        with as_text(stream) as text:
+            for columns in blocks:
+                text.writelines(json_lines(columns))
 
     def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
         with as_text(stream) as text:
@@ -80,31 +91,36 @@ class Parquet:
     def check(self) -> None:
         require_pyarrow()
 
-    def write(self, stream: IO[bytes], rows: Iterator[RankedRow], n_reasons: int) -> None:
-        self.write_records(stream, (flat_record(row, n_reasons) for row in rows))
-
-    def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
+    def write(self, stream: IO[bytes], blocks: Iterator[Columns]) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-        table = pa.Table.from_pylist(of_one_type(list(records)))
+        table = pa.table(of_one_type(joined(blocks)))
         for position, name in enumerate(table.column_names):
             # A column that is empty in one batch must have the type it has in others.
             if pa.types.is_null(table.column(name).type):
                 table = table.set_column(position, name, table.column(name).cast(types[column_type(name)]))
         pq.write_table(table, stream)
 
+    def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
+        self.write(stream, iter([as_columns(list(records))]))
 
-def of_one_type(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+
+def as_columns(records: list[dict[str, Any]]) -> Columns:
+    """Lines that all have the same fields, as columns."""
+    return {name: [each[name] for each in records] for name in records[0]} if records else {}
+
+
+def of_one_type(columns: Columns) -> Columns:
     """The same with observed and suggested values as texts, unless all of them are whole numbers."""
-    values = [name for name in records[0] if name.startswith(("observed", "suggested"))] if records else []
-    for name in values:
-        if all(each[name] is None or isinstance(each[name], int) for each in records):
-            continue
-        for each in records:
-            each[name] = None if each[name] is None else str(each[name])
-    return records
+    found = dict(columns)
+    for name, values in columns.items():
+        if name.startswith(("observed", "suggested")) and not all(
+            value is None or isinstance(value, int) for value in values
+        ):
+            found[name] = [None if value is None else str(value) for value in values]
+    return found
 
 
 def column_type(name: str) -> type:
@@ -145,24 +161,40 @@ def _new_row_fields(row: RankedRow) -> dict[str, Any]:
     return {} if row.p_value is None else {"p_value": six_digits(row.p_value)}
 
 
-def flat_record(row: RankedRow, n_reasons: int) -> dict[str, Any]:
-    """A row of the list as a table writes it; reasons a row does not have are empty."""
-    cells: dict[str, Any] = {"rank": row.rank, "row": row.row, **row.place}
-    if row.id is not None:
-        cells["id"] = row.id
-    cells |= {"score": six_digits(row.score), "flagged": int(row.flagged)}
-    cells |= {
-        name: int(value) if isinstance(value, bool) else value for name, value in _new_row_fields(row).items()
-    }
-    for place in range(1, n_reasons + 1):
-        reason = row.reasons[place - 1] if place <= len(row.reasons) else None
-        cells[f"output_{place}"] = None if reason is None else reason.output
-        cells[f"observed_{place}"] = None if reason is None else reason.observed
-        cells[f"probability_{place}"] = None if reason is None else six_digits(reason.probability)
-        cells[f"contribution_{place}"] = None if reason is None else six_digits(reason.contribution)
-        if row.is_new:
-            cells[f"p_value_{place}"] = None if reason is None else six_digits(reason.p_value)
-    return cells
+def json_lines(columns: Columns) -> Iterator[str]:
+    """The rows as :func:`record` writes them, a line each."""
+    texts = {name: list(map(_json_of(values), values)) for name, values in columns.items()}
+    texts["flagged"] = ["true" if flagged else "false" for flagged in columns["flagged"]]
+    if "in_fit" in columns:
+        texts["in_fit"] = [{None: "null", 0: "false", 1: "true"}[known] for known in columns["in_fit"]]
+    n_reasons = sum(name.startswith("output_") for name in columns)
+    parts = [
+        [name for name in texts if name.endswith(f"_{place}") and name.removesuffix(f"_{place}") in OF_A_REASON]
+        for place in range(1, n_reasons + 1)
+    ]
+    row = [name for name in texts if not any(name in part for part in parts)]
+    heads = [_template([(name, name) for name in row])[:-1] + ', "outputs": [']
+    reasons = [_template([(name.rpartition("_")[0], name) for name in part]) for part in parts]
+    cells = [list(zip(*(texts[name] for name in part), strict=True)) for part in parts]
+    for place, head in enumerate(zip(*(texts[name] for name in row), strict=True)):
+        named = [
+            reason % cells[number][place]
+            for number, reason in enumerate(reasons)
+            if columns[f"output_{number + 1}"][place] is not None
+        ]
+        yield heads[0] % head + ", ".join(named) + "]}\n"
+
+
+def _template(names: list[tuple[str, str]]) -> str:
+    """A JSON object to be filled with texts of values."""
+    return "{" + ", ".join(f"{json.dumps(name)}: %s" for name, _ in names) + "}"
+
+
+def _json_of(values: list[Any]) -> Callable[[Any], str]:
+    """What writes these values as JSON: equal texts are written once."""
+    if not any(isinstance(value, str) for value in values):
+        return lambda value: "null" if value is None else repr(value)
+    return lru_cache(maxsize=1024)(partial(json.dumps, ensure_ascii=False))
 
 
 class _UnixLines:
@@ -182,6 +214,13 @@ def harmless(text: str) -> str:
     ("'=1+1", "'-x", '-12.5', 'a=b')
     """
     return f"'{text}" if text.startswith(FORMULA_STARTS) and not SIGNED_NUMBER.fullmatch(text) else text
+
+
+def harmless_texts(values: list[Any]) -> list[Any]:
+    """A column with its texts made harmless."""
+    if not any(isinstance(value, str) for value in values):
+        return values
+    return [harmless(value) if isinstance(value, str) else value for value in values]
 
 
 @contextmanager

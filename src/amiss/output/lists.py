@@ -14,8 +14,9 @@ from amiss.data.table import output_columns
 from amiss.errors import DataError
 from amiss.files import atomic_write, check_writable
 from amiss.output.cells import Cell
+from amiss.output.list_columns import list_columns
 from amiss.output.list_formats import ListFormat
-from amiss.output.ranking import RankedRow, place_of
+from amiss.output.ranking import RankedList, place_of
 from amiss.output.registry import LIST_FORMATS
 from amiss.wording import six_digits
 
@@ -51,10 +52,10 @@ def _format_of(path: str) -> ListFormat:
     return by_suffix[suffix]
 
 
-def write_list(target: Target, rows: Iterator[RankedRow], n_reasons: int) -> None:
+def write_list(target: Target, ranked: RankedList, n_reasons: int) -> None:
     """Write one line per row, most unusual first; ``n_reasons`` is how many outputs a row names at most."""
     with _standard_output() if target.is_stdout else atomic_write(Path(target.path)) as stream:
-        target.format.write(stream, rows, n_reasons)
+        target.format.write(stream, list_columns(ranked, n_reasons))
 
 
 def write_cells(target: Target, cells: Iterable[Cell], data: Dataset) -> None:

@@ -102,12 +102,21 @@ class RankedList:
 
     def ranked(self, n_reasons: int = 3, n_rows: int | None = None) -> Iterator[RankedRow]:
         """The rows, each with at most ``n_reasons`` outputs: in flagged rows the suspects, then what adds most."""
-        for rank, row in enumerate(self.order[:n_rows].tolist(), start=1):
-            added = self.rows.contributions[row]
-            first = self.suspects.get(row, [])
-            rest = [int(i) for i in np.argsort(-added, kind="stable")[: n_reasons + len(first)] if i not in first]
-            largest = [i for i in [*first, *rest][:n_reasons] if added[i] > 0]
-            yield self._row(rank, row, largest)
+        order = self.order[:n_rows]
+        outputs, named = self.largest(order, n_reasons)
+        for rank, row in enumerate(order.tolist(), start=1):
+            yield self._row(rank, row, outputs[rank - 1][named[rank - 1]].tolist())
+
+    def largest(self, rows: Rows, n_reasons: int) -> tuple[Rows, Mask]:
+        """Outputs that each row names, ``(n_rows, n_reasons)``, and whether it names as many."""
+        added = self.rows.contributions[rows]
+        n_reasons = min(n_reasons, added.shape[1])
+        outputs = np.argsort(-added, axis=1, kind="stable")[:, :n_reasons]
+        for place, row in enumerate(rows.tolist() if self.suspects else ()):
+            if first := self.suspects.get(row):
+                order = np.argsort(-added[place], kind="stable").tolist()
+                outputs[place] = [*first, *(i for i in order if i not in first)][:n_reasons]
+        return outputs, np.take_along_axis(added, outputs, axis=1) > 0
 
     def _row(self, rank: int, row: int, outputs: list[int]) -> RankedRow:
         data, rows = self.data, self.rows

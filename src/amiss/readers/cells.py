@@ -104,6 +104,11 @@ class CellColumn:
         return value
 
 
+def is_number(text: str) -> bool:
+    """Whether a cell that is not missing holds a number."""
+    return text not in MISSING and _number(text) is not None
+
+
 def _number(text: str, decimal_comma: bool = False) -> float | None:
     """A cell as a number: NaN if it is missing, None if it is a text.
 

@@ -1,4 +1,7 @@
-"""CSV and TSV files whose first line names the columns."""
+"""CSV and TSV files whose first line names the columns.
+
+Large files are read by pyarrow where it can (:mod:`amiss.readers.fast_delimited`), all others here.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ import numpy as np
 
 from amiss.data.table import Table
 from amiss.readers.cells import CellColumn
+from amiss.readers.fast_delimited import read_fast
 from amiss.readers.format import Format
+from amiss.readers.header import check_header, likeliest_delimiter
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
@@ -24,10 +29,15 @@ NumberedRow = tuple[int, list[str]]
 
 def read_delimited(source: Source, selection: Selection, delimiter: str | None = None) -> Part:
     """The selected columns of one file; without a ``delimiter``, the one that is most common in the first line."""
+    return read_fast(source, selection, delimiter) or read_with_care(source, selection, delimiter)
+
+
+def read_with_care(source: Source, selection: Selection, delimiter: str | None = None) -> Part:
+    """The same, cell by cell; what is wrong with the file is said with its line."""
     delimiter, rows = _rows(source, delimiter)
     first, names = next(rows)
     header = [name.strip() for name in names]
-    _check_header(header, source, first)
+    check_header(header, source, first)
     roles = selection.roles(header, source, line=first)
     columns = [
         CellColumn(
@@ -85,7 +95,7 @@ def _rows(source: Source, delimiter: str | None) -> tuple[str, Iterator[Numbered
         blank += 1
     else:
         source.refuse("the file is empty")
-    delimiter = delimiter or max(",;\t|", key=first.count)
+    delimiter = delimiter or likeliest_delimiter(first)
     return delimiter, _parsed(source, chain([first], lines), delimiter, blank)
 
 
@@ -103,23 +113,3 @@ def _refuse_other_widths(rows: list[NumberedRow], width: int, source: Source) ->
     for line, row in rows:
         if len(row) != width:
             source.refuse(f"the row has {count(len(row), 'cell')}, but {width} columns are named", line=line)
-
-
-def _check_header(header: list[str], source: Source, line: int) -> None:
-    unnamed = [position + 1 for position, name in enumerate(header) if not name]
-    if unnamed:
-        source.refuse(f"column {unnamed[0]} has no name; the first line must name the columns", line=line)
-    numbers = [_as_number(name) for name in header]
-    if any(number is not None and not number.is_integer() for number in numbers):
-        source.refuse("the first line must name the columns, but it holds numbers", line=line)
-    counting = numbers in ([float(n) for n in range(len(header))], [n + 1.0 for n in range(len(header))])
-    if all(number is not None for number in numbers) and not counting:
-        source.refuse("the first line must name the columns, but it holds only numbers", line=line)
-
-
-def _as_number(name: str) -> float | None:
-    try:
-        number = float(name)
-    except ValueError:
-        return None
-    return number if number == number and abs(number) != float("inf") else None

@@ -59,7 +59,7 @@ class ClusteredRows(NearestRows):
 
         def work(mine: Rows) -> None:
             near = self._near(int(cluster[mine[0]]))
-            result[mine] = near[NearestRows(self.rows[near]).find(k, asked[mine])]
+            result[mine] = near[self.part(near)._found(k, asked[mine], False, None, ignored)]
             progress(len(mine))
 
         with one_blas_thread(), workers(thread_count(n_jobs)) as ours:
