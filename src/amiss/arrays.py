@@ -29,6 +29,16 @@ def row_blocks(n_rows: int) -> Iterator[slice]:
         yield slice(start, min(start + BLOCK_ROWS, n_rows))
 
 
+def average_ranks(values: Floats) -> Floats:
+    """The rank of each value from 1 on, ties sharing their mean rank; scipy.stats takes half a second to import.
+
+    >>> average_ranks(np.array([0.5, 2.0, 0.5, 1.0])).tolist()
+    [1.5, 4.0, 1.5, 3.0]
+    """
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])
+
+
 def product(matrix: Matrix, coef: Floats) -> Floats:
     """``matrix @ coef`` in double precision; of a matrix in single precision only blocks of rows become double."""
     if not is_single(matrix):

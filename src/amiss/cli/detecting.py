@@ -19,7 +19,8 @@ from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
 
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
-    from amiss.detector import MCODE
+    from amiss.fitted import FittedDetector
+    from amiss.settings import Settings
 
 
 def _share_or_word(context: click.Context, option: click.Parameter, text: str) -> Any:
@@ -230,9 +231,8 @@ def refuse_two_cuts(options: dict[str, Any]) -> None:
         raise click.UsageError("--rate, --alerts and --fdr each say how many rows to flag; give only one of them")
 
 
-def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
-    """The detector those options ask for."""
-    from amiss.detector import MCODE
+def settings_of(data: Dataset, options: dict[str, Any]) -> Settings:
+    """What those options ask for."""
     from amiss.errors import DataError
     from amiss.settings import Settings
     from amiss.wording import count
@@ -242,39 +242,45 @@ def detector_of(data: Dataset, options: dict[str, Any]) -> MCODE:
         if options["alerts"] > len(data) / 2:
             raise DataError(f"--alerts {options['alerts']} is more than half of the {count(len(data), 'row')}")
         share = options["alerts"] / len(data)
-    detector = MCODE(
-        parents=options["parents"],
-        order=_named(options["order"], data.output_names, "--order") or None,
-        rule=options["rule"],
-        weighting=options["weighting"],
-        crossfit=options["crossfit"],
-        n_neighbors=options["neighbors"],
-        neighbor_space=options["neighbor_space"],
-        neighbor_search=options["neighbor_search"],
-        scaling=options["scaling"],
-        parent_penalty=options["parent_penalty"],
-        model=options["model"],
-        time_budget=options["time_budget"],
-        exclude=_named(options["exclude"], data.output_names, "--exclude") or options["min_skill"],
-        contamination=share,
-        fdr=options["fdr"],
-        output_kinds=said_kinds(options["kinds"]) or None,
-        random_state=options["seed"],
-        n_jobs=options["jobs"],
-        verbose=not options.get("quiet") and sys.stderr.isatty(),
-    )
+    parameters = {
+        "parents": options["parents"],
+        "order": _named(options["order"], data.output_names, "--order") or None,
+        "rule": options["rule"],
+        "weighting": options["weighting"],
+        "crossfit": options["crossfit"],
+        "n_neighbors": options["neighbors"],
+        "neighbor_space": options["neighbor_space"],
+        "neighbor_search": options["neighbor_search"],
+        "scaling": options["scaling"],
+        "parent_penalty": options["parent_penalty"],
+        "model": options["model"],
+        "time_budget": options["time_budget"],
+        "exclude": _named(options["exclude"], data.output_names, "--exclude") or options["min_skill"],
+        "contamination": share,
+        "fdr": options["fdr"],
+        "output_kinds": said_kinds(options["kinds"]) or None,
+        "random_state": options["seed"],
+        "n_jobs": options["jobs"],
+        "verbose": not options.get("quiet") and sys.stderr.isatty(),
+    }
     try:
-        Settings.of(**detector.get_params(deep=False))
+        return Settings.of(**parameters)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    return detector
 
 
-def fitted_to(data: Dataset, options: dict[str, Any]) -> MCODE:
-    """The detector those options ask for, fitted to all that was read."""
-    detector = detector_of(data, options)
+def fitted_to(data: Dataset, options: dict[str, Any]) -> FittedDetector:
+    """A detector as those options ask for, fitted to all that was read.
+
+    It does without :class:`amiss.MCODE`, because importing scikit-learn takes longer than a small fit.
+    """
+    from amiss.data.columns import Columns
+    from amiss.fitted import fit_table
+
+    settings = settings_of(data, options)
+    table = Columns.of(data.X, data.Y, data.probabilities, dict(settings.output_kinds))
     groups = options["group"] if data.groups is None else data.groups  # auto, or nothing
-    return detector.fit(data.X, data.Y, probabilities=data.probabilities, groups=groups)
+    return fit_table(settings, *table, groups)
 
 
 def _named(items: tuple[str, ...], names: tuple[str, ...], option: str) -> list[str]:

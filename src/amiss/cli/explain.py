@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,7 +58,8 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     """  # fmt: skip
     import json
 
-    from amiss.detector import load
+    from amiss.fitted import explain_new_row
+    from amiss.persistence import load_fitted
     from amiss.wording import row_name
 
     refuse_contradictions(options)
@@ -66,14 +68,15 @@ def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
         raise click.UsageError("name the file with the row too: amiss explain MODEL FILE ROW")
     if by_model:
         refuse_detector_options()
-        detector = load(files[0])
-        data = read_like(detector.fitted_, files[1:], options)
+        fitted = load_fitted(Path(files[0]))
+        data = read_like(fitted, files[1:], options)
         number = _number(row, data)
-        explanation = detector.explain(data.X, data.Y, row=number, probabilities=data.probabilities)
+        table = fitted.columns.align(data.X, data.Y, data.probabilities)
+        explanation = explain_new_row(fitted, *table, number)
     else:
         data = read_table(files, options)
         number = _number(row, data)
-        explanation = fitted_to(data, options).explain(number)
+        explanation = next(fitted_to(data, options).explainer.training_rows([number]))
     explanation = replace(explanation, label=row_name(number, data.ids), values=data.X.texts(number))
     with readers_may_leave():
         if options["as_json"]:

@@ -73,23 +73,23 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     elif options["pictures"] is not None:
         raise click.UsageError("--pictures is for the report; add --report report.html, or --drop the column")
     data = read_table(files, options)
-    detector = fitted_to(data, options)
+    fitted = fitted_to(data, options)
     if options["report"] is not None:
-        _report(detector.fitted_, data, files, options)
+        _report(fitted, data, files, options)
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
-    ranked = RankedList.of_fit(detector.fitted_, data, top if target is None or options["cells"] else None)
+    ranked = RankedList.of_fit(fitted, data, top if target is None or options["cells"] else None)
     rows = list(ranked.ranked(options["reasons"], top))
     in_a_pipe = target is not None and target.is_stdout
     with readers_may_leave():
         if in_a_pipe and not options["quiet"]:  # whose reader may leave
-            _print(detector.fitted_, data, rows, target, options)
+            _print(fitted, data, rows, target, options)
         if target is not None and options["cells"]:
-            write_cells(target, suspicious_cells(detector.fitted_.training_rows), data)
+            write_cells(target, suspicious_cells(fitted.training_rows), data)
         elif target is not None:
-            n_reasons = min(options["reasons"], len(detector.output_names_))
+            n_reasons = min(options["reasons"], len(fitted.columns.outputs))
             write_list(target, ranked, n_reasons)
         if not in_a_pipe and not options["quiet"]:
-            _print(detector.fitted_, data, rows, target, options)
+            _print(fitted, data, rows, target, options)
 
 
 def _print(

@@ -65,11 +65,11 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
         raise DataError(
             f"{data.Y.files}{count(len(data), 'row')} are too few for a calibration; pass --no-calibration"
         )
-    detector = fitted_to(data, options)
+    fitted = fitted_to(data, options)
     why_not = ""
     if not options["no_calibration"]:
         try:
-            detector.calibrate(data.X, data.Y, probabilities=data.probabilities)
+            fitted = fitted.calibrated(*fitted.columns.align(data.X, data.Y, data.probabilities))
         except DataError as error:  # the fit is good all the same
             why_not = f" ({error})"
     group = () if data.groups is None else data.groups.names
@@ -78,7 +78,7 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
         "drop": [*options["drop"], *filter(None, [options["pictures"]]), *group],
         "probabilities": () if data.probabilities is None else data.probabilities.names,
     }
-    fitted = replace(detector.fitted_, reading=reading)
+    fitted = replace(fitted, reading=reading)
     save_fitted(fitted, path, rows=not options["without_rows"])
     if why_not:
         click.echo(f"amiss: the model is not calibrated{why_not}; new rows will have no p-values", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,9 +64,10 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     amiss score photos.amiss new-photos.csv --fdr 0.1
     amiss score photos.amiss new-tags.csv --inputs new-embeddings.npy
     """  # fmt: skip
-    from amiss.detector import load
+    from amiss.decisions.settings import BatchRequest
     from amiss.output.lists import Target, write_list
     from amiss.output.ranking import RankedList
+    from amiss.persistence import load_fitted
 
     refuse_two_cuts(options)
     refuse_quiet_json(options)
@@ -77,19 +79,19 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     if options["output"] is not None:
         read = (model, *all_files(files, options))
         target = Target.of(options["output"], options["output_format"], inputs=read)
-    detector = load(model)
-    if options["fdr"] is not None and detector.calibration_ is None:
+    fitted = load_fitted(Path(model))
+    if options["fdr"] is not None and fitted.calibration is None:
         asked_for = options["against"]
         if asked_for is not None and COMPARISONS[asked_for].needs_calibration:
             raise click.UsageError("the model is not calibrated (see amiss fit); --against models needs none")
-    data = read_like(detector.fitted_, files, options)
-    asked = {name: options[name] for name in ("fdr", "rate", "alerts", "against")}
-    batch = detector.score_batch(data.X, data.Y, probabilities=data.probabilities, **asked)
+    data = read_like(fitted, files, options)
+    request = BatchRequest(*(options[name] for name in ("fdr", "rate", "alerts", "against")))
+    batch = fitted.score_batch(fitted.encode(*fitted.columns.align(data.X, data.Y, data.probabilities)), request)
     if options["strict"]:
         _refuse_unseen(batch, data)
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
-    n_reasons = min(options["reasons"], len(detector.output_names_))
-    ranked = RankedList.of_batch(detector.fitted_, batch, data, None if target is not None else top)
+    n_reasons = min(options["reasons"], len(fitted.columns.outputs))
+    ranked = RankedList.of_batch(fitted, batch, data, None if target is not None else top)
     rows = list(ranked.ranked(n_reasons, top))
     in_a_pipe = target is not None and target.is_stdout
     with readers_may_leave():

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.special import erf
-from scipy.stats import binom
 
 from amiss.arrays import Floats, Mask
 
@@ -50,5 +49,7 @@ def flag_confidence(scores: Floats, flagged: Mask, training: Floats, n_flagged: 
     """
     n = len(training)
     below = np.searchsorted(np.sort(training), scores, side="right")
+    from scipy.stats import binom  # takes half a second to import
+
     confidence = binom.sf(n - n_flagged, n, (1 + below) / (2 + n))
     return np.asarray(np.where(flagged, confidence, 1 - confidence))

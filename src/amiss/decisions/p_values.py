@@ -15,7 +15,6 @@ so the flagged rows are always those above some score, the threshold.
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 from amiss.arrays import Floats, Mask
 
@@ -38,4 +37,6 @@ def discoveries(p: Floats, level: float) -> Mask:
     """
     if not len(p):
         return np.zeros(0, dtype=bool)
+    from scipy.stats import false_discovery_control  # takes half a second to import
+
     return np.asarray(false_discovery_control(p) <= level * (1 + 1e-12))  # 17/125 * 25/17 is above 0.2

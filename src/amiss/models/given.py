@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 from amiss.arrays import Floats, Mask, Matrix, Rows
@@ -230,6 +229,8 @@ def temperature(values: Floats, chosen: Rows) -> tuple[float, Floats]:
         loss = float((logsumexp(scores, axis=1) - scores[each, chosen]).sum())
         loss += STRENGTH / 2 * float(((at - start) ** 2).sum())
         return loss, np.concatenate([[(gap * values).sum()], gap.sum(axis=0)]) + STRENGTH * (at - start)
+
+    from scipy.optimize import minimize  # takes a tenth of a second to import
 
     found = minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B").x
     return float(found[0]), found[1:]

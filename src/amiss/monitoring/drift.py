@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from amiss.arrays import Floats, Mask
 from amiss.scoring.error_rates import ErrorRates
@@ -43,7 +43,7 @@ class Drift:
         error = np.sqrt(usual.deviation**2 * share)
         sure = np.where(difference == 0, 0.0, np.copysign(np.inf, difference))
         z = np.divide(difference, error, out=sure, where=error > 0)
-        limit = norm.isf(CHANCE / 2 / max(1, len(names)))
+        limit = -ndtri(CHANCE / 2 / max(1, len(names)))
         drifted = (np.abs(z) > limit) & (np.abs(difference) * found.count >= WHOLE_ERRORS)
         return cls(names, usual.mean, np.where(found.count > 0, found.mean, np.nan), found.count, z, drifted)
 

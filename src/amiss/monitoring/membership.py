@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from amiss.arrays import Mask
 from amiss.data.fingerprints import Fingerprints
@@ -33,6 +33,6 @@ class MembershipFilter:
         """How many rows seem to have been in the fit, beyond those that pass the filter by chance."""
         chance, n_rows = float(self.bits.mean()), len(fingerprints)
         passed = int(self.bits[fingerprints % np.uint64(len(self.bits))].sum())
-        if binom.sf(passed - 1, n_rows, chance) > TOO_OFTEN:
+        if not passed or bdtrc(passed - 1, n_rows, chance) > TOO_OFTEN:
             return 0
         return round((passed - chance * n_rows) / (1 - chance))

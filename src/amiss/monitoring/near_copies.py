@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.stats import betabinom
 
 from amiss.arrays import Floats, Mask, Matrix, is_single, product, row_blocks
 from amiss.data.fingerprints import Fingerprints, fingerprints
@@ -74,6 +73,8 @@ class NearCopies:
         alike = int(self.among(rows.design[some], rows.Y[some]).sum())
         if not alike:
             return 0
+        from scipy.stats import betabinom  # takes half a second to import
+
         by_nature, compared = self.by_nature
         # As many near rows may occur in any such table; how often they do is estimated from rows of the fit.
         if betabinom.sf(alike - 1, len(some), by_nature + 0.5, compared - by_nature + 0.5) > TOO_NEAR:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from amiss.arrays import Floats, Mask
@@ -76,6 +75,8 @@ def _best(
         if share is None:
             gradient.append((by_chance @ (1 - right)) * blank * (1 - blank))
         return loss, np.array(gradient)
+
+    from scipy.optimize import minimize  # takes a tenth of a second to import
 
     found = min((minimize(loss_and_gradient, start, jac=True) for start in starts), key=lambda one: float(one.fun))
     blank = float(expit(found.x[2])) if share is None else share

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import spearmanr
 
+from amiss.arrays import average_ranks
 from amiss.models.fitting import FittedModels
 from amiss.scoring.neighbors import NearestRows
 from amiss.scoring.rows import ScoredRows
@@ -30,4 +30,5 @@ def rank_correlation_with_exact(models: FittedModels, scorer: Scorer, scored: Sc
     if scorer.by_inputs is not None and views is not None:
         views = replace(views, weights=scorer.by_inputs.of(scorer.rule, scorer.weighting, near))
     added = scorer.contributions(log_odds, models.coded(rows.Y[some]), scorer.weights(near), views)
-    return float(spearmanr(scored.scores[mine], scores(added)).statistic)
+    ranks = [average_ranks(each) for each in (scored.scores[mine], scores(added))]
+    return float(np.asarray(np.corrcoef(np.stack(ranks)))[0, 1])

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
-from amiss.arrays import Floats, Mask
+from amiss.arrays import Floats, Mask, average_ranks
 from amiss.data.output_kinds import BINARY, OutputColumn
 from amiss.models.projection import errors, log_rho
 from amiss.wording import count, printable
@@ -165,5 +164,5 @@ def _auc(log_odds: Floats, y: Floats) -> float:
     ones = int(y.sum())
     if ones in (0, len(y)):
         return float("nan")
-    ranks = rankdata(log_odds)
+    ranks = average_ranks(log_odds)
     return float((ranks[y == 1].sum() - ones * (ones + 1) / 2) / (ones * (len(y) - ones)))
