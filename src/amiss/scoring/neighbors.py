@@ -31,7 +31,6 @@ TIE = 1e-12  # of the largest squared distance there can be: more than rounding,
 LOST = 1e-6  # where a tie is wider than this share of the distance, digits were lost
 PRODUCT_LOSES = 1e-6  # of the squares: below it a squared distance by products has too few digits left
 WORTH_SIFTING = 6000  # rows; also, the k nearest must be few of them
-FEW = 32  # queries, for which a sieve is not worth making
 QUERIES, CHUNK = 512, 1024  # rows of a block of queries, and of those it is compared with at a time
 TOGETHER = 32  # queries whose candidates are compared at once
 SAMPLE = 10  # one row in ten is in the sample that bounds the distance of the k-th neighbour
@@ -60,12 +59,6 @@ class NearestRows:
         self.centre: Floats = np.zeros(rows.shape[1]) if sparse.issparse(rows) else rows.mean(axis=0)
         self.rows = self._centred(rows)
         self.squares = _squares(self.rows)
-
-    def part(self, some: Rows) -> NearestRows:
-        """Some of the rows, around the same mean."""
-        found = object.__new__(NearestRows)
-        found.centre, found.rows, found.squares = self.centre, self.rows[some], self.squares[some]
-        return found
 
     @property
     def original(self) -> Matrix:
@@ -111,7 +104,7 @@ class NearestRows:
             progress(1)
             return result
         # Sparse rows have so few products that single precision would save nothing.
-        sifting = not sparse.issparse(asked) and n_rows >= max(WORTH_SIFTING, 20 * k) and n_queries >= FEW
+        sifting = not sparse.issparse(asked) and n_rows >= max(WORTH_SIFTING, 20 * k)
         step = QUERIES if sifting else max(1, BLOCK_BYTES // (8 * n_rows))
         search = self._sifted if sifting else self._compared
         if sifting:
