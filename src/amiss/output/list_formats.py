@@ -220,7 +220,8 @@ def harmless_texts(values: list[Any]) -> list[Any]:
     """A column with its texts made harmless."""
     if not any(isinstance(value, str) for value in values):
         return values
-    return [harmless(value) if isinstance(value, str) else value for value in values]
+    texts = {value: harmless(value) for value in {*values} if isinstance(value, str)}
+    return [texts.get(value, value) for value in values]
 
 
 @contextmanager

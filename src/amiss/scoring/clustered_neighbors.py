@@ -1,9 +1,10 @@
 """Nearly all of the k nearest of many rows, in time that grows with the rows and not with their square.
 
 Rows are put into clusters by k-means. A query is compared with the rows of the clusters nearest to its own, until
-``COMPARED`` rows are reached, and the nearest of these are its neighbours. So the work per query is the same however
-many rows there are, and nothing has to be tuned: where rows lie in clusters, nearly all neighbours are found, and
-where they lie evenly, the rows that are found instead are nearly as near. Clusters are learned from a sample.
+``COMPARED`` rows are reached, and the nearest of these are its neighbours. So the work per query is the same
+however many rows there are, and nothing has to be tuned: where rows lie in clusters, nearly all neighbours are
+found, and where they lie evenly, the rows that are found instead are nearly as near. Clusters are learned from a
+sample.
 
 Distances are in single precision; rows whose distances differ by less than that are taken in either order. Queries
 that are equal are searched once. In survey tables, where a few answers make all the rows, that is most of them.

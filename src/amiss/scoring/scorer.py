@@ -45,12 +45,14 @@ class ViewWeights:
     everywhere: Floats | None
     local: LocalErrors | None
 
-    def of(self, rule: ScoringRule, weighting: Weighting, near: Neighbors | None) -> Floats:
+    def of(
+        self, rule: ScoringRule, weighting: Weighting, near: Neighbors | None, n_jobs: int | None = None
+    ) -> Floats:
         if self.everywhere is not None:
             return self.everywhere
         local = self.local
         assert local is not None and near is not None
-        return rule.local_weights(local.errors, local.observed, local.mean_errors, near, weighting)
+        return rule.local_weights(local.errors, local.observed, local.mean_errors, near, weighting, n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +133,7 @@ class Scorer:
         by_inputs, views = alone.predicted(design, filled), None
         if self.by_inputs is not None:
             odds = observed_log_odds(layout, filled, by_inputs)
-            weights = self.by_inputs.of(self.rule, self.weighting, near)
+            weights = self.by_inputs.of(self.rule, self.weighting, near, self.n_jobs)
             views = Views(log_odds, odds, odds, weights, models.usual_log_odds(filled))
         return Seen(log_odds, self.weights(near), views, Forecast(layout, found, by_inputs, model.residuals))
 
@@ -143,7 +145,7 @@ class Scorer:
             return None
         alone = models.inputs_log_odds(design, filled)
         assert alone is not None
-        return Views(log_odds, alone, alone, self.by_inputs.of(self.rule, self.weighting, near))
+        return Views(log_odds, alone, alone, self.by_inputs.of(self.rule, self.weighting, near, self.n_jobs))
 
     def neighbors(self, design: Matrix, filled: Floats, own: Rows | None = None) -> Neighbors | None:
         """The training rows near some rows, where weights are local; ``own`` are not to be found again."""
@@ -155,7 +157,7 @@ class Scorer:
 
     def weights(self, near: Neighbors | None) -> Floats:
         """Local weights of rows with these neighbours, or the global weights."""
-        return ViewWeights(self.global_weights, self.local).of(self.rule, self.weighting, near)
+        return ViewWeights(self.global_weights, self.local).of(self.rule, self.weighting, near, self.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,7 @@ FEWEST_ROWS = 50  # of fewer rows no share is estimated
 MOST_MADE = 5000
 STEPS, REFITS = 60, (0, 5, 10, 20)
 FIRST_SHARE, MOST_WRONG = 0.02, 0.6
+MOST_LEARNED_FROM = 50_000  # rows: more of them tell nothing new
 LEARNED = 0.05  # in log-odds, on average: by how much a model that was shown a row differs from one that was not
 
 
@@ -83,11 +84,12 @@ class Found:
 
     @property
     def units(self) -> Rows:
-        """The first row of each group."""
+        """The first row of each group; of very many, some at even steps."""
         groups = self.models.training_rows.groups
-        if groups is None:
-            return np.arange(len(self.Y))
-        return np.sort(np.unique(groups, return_index=True)[1])
+        units = np.arange(len(self.Y)) if groups is None else np.sort(np.unique(groups, return_index=True)[1])
+        if len(units) <= MOST_LEARNED_FROM:
+            return units
+        return units[np.linspace(0, len(units) - 1, MOST_LEARNED_FROM).astype(np.intp)]
 
     @property
     def n_units(self) -> int:
@@ -98,8 +100,12 @@ class Found:
             counted[[i for i in group if counted[i]][1:]] = False
         return int(counted.sum())
 
-    def statistics(self) -> Statistics:
-        seen = self.log_odds, self.Y, self.weights, self.views.held_out
+    def weights_of(self, rows: Rows) -> Floats:
+        return self.weights if self.weights.ndim == 1 else self.weights[rows]
+
+    def statistics(self, rows: Rows) -> Statistics:
+        """Statistics of some rows as they are."""
+        seen = self.log_odds[rows], self.Y[rows], self.weights_of(rows), self.views.held_out[rows]
         return statistics(self.base_rates, self.telling, self.repeated, *seen)
 
     def of_made(self, rows: Rows, made: Floats) -> Statistics:
@@ -107,8 +113,7 @@ class Found:
         models, design = self.models, self.models.training_rows.design[rows]
         shift = models.log_odds(design, _filled(models, design, made))
         shift -= models.log_odds(design, _filled(models, design, self.Y[rows]))
-        weights = self.weights if self.weights.ndim == 1 else self.weights[rows]
-        seen = self.held_out[rows] + shift, made, weights, self.views.held_out[rows]
+        seen = self.held_out[rows] + shift, made, self.weights_of(rows), self.views.held_out[rows]
         return statistics(self.base_rates, self.telling, self.repeated, *seen)
 
 
@@ -125,7 +130,7 @@ def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
     rng = np.random.default_rng(seed)
     units = found.units
     some = units[np.unique(np.linspace(0, len(units) - 1, MOST_MADE).astype(np.intp))]
-    seen = found.statistics().take(units)
+    seen = found.statistics(units)
     flipped = found.of_made(some, _flipped(found.Y[some], found.telling, rng))
     several = found.n_units > 1  # in a single choice another row's class is just another class
     swapped = found.of_made(some, found.Y[rng.permutation(some)]) if several else None
@@ -134,7 +139,7 @@ def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
         blank, share = learn_blank_rows(seen.is_empty, seen.blank)
     learned = replace(nothing, blank=blank, shares=(FIRST_SHARE, FIRST_SHARE * several, share))
     learned = _expectation_maximisation(learned, seen, flipped, swapped)
-    doubts = learned.row_doubts(found.Y, found.weights, found.views).take(units)
+    doubts = learned.row_doubts(found.Y[units], found.weights_of(units), found.views.take(units))
     one_class = bool(found.telling.sum() > 1 and not several)
     apart = np.abs(found.views.by_inputs - found.views.held_out)[~np.isnan(found.Y)]
     unlearned = bool(apart.mean() < LEARNED)

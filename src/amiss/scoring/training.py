@@ -68,7 +68,7 @@ def score_training_rows(
     weights, views = scorer.weights(near), None
     if scorer.by_inputs is not None:
         assert log_odds.views is not None
-        views = replace(log_odds.views, weights=scorer.by_inputs.of(scorer.rule, scorer.weighting, near))
+        views = replace(log_odds.views, weights=scorer.by_inputs.of(scorer.rule, scorer.weighting, near, n_jobs))
         if hypotheses is None and log_odds.of_kinds is not None:
             hypotheses = learn_two_views(mixed, Y, weights, views, included, *log_odds.of_kinds.learned_by)
         elif hypotheses is None:

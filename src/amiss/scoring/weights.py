@@ -17,9 +17,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Floats, Mask, Rows, row_blocks
+from amiss.arrays import Floats, Mask, Rows
 from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.weightings import MeanError, Weighting
+from amiss.threads import in_blocks
 
 PRIOR_ROWS, PRIOR_ERRORS = 30.0, 0.5
 MEAN_ERROR = MeanError()
@@ -31,27 +32,33 @@ def global_weights(errors: Floats, observed: Mask, weighting: Weighting = MEAN_E
 
 
 def local_weights(
-    errors: Floats, observed: Mask, neighbors: Neighbors, weighting: Weighting = MEAN_ERROR
+    errors: Floats,
+    observed: Mask,
+    neighbors: Neighbors,
+    weighting: Weighting = MEAN_ERROR,
+    n_jobs: int | None = None,
 ) -> Floats:
     """One weight per row and output, from each row's neighbours, ``(n_rows, n_outputs)``.
 
     ``neighbors[n]`` are rows of ``errors``. Where none of them shows an output (or there are no
     neighbours), its global weight stands in.
     """
-    total, count = _local_sums(errors, observed, neighbors, weighting)
+    total, count = _local_sums(errors, observed, neighbors, weighting, n_jobs)
     means = np.divide(total, count, out=np.empty_like(total), where=count > 0)
     if not count.all():
         means = np.where(count > 0, means, mean_errors(weighting.averaged(errors), observed))
     return weighting.inverted(means)
 
 
-def smoothed_local_weights(errors: Floats, observed: Mask, neighbors: Neighbors, means: Floats) -> Floats:
+def smoothed_local_weights(
+    errors: Floats, observed: Mask, neighbors: Neighbors, means: Floats, n_jobs: int | None = None
+) -> Floats:
     """Local weights shrunk towards the overall mean error.
 
     So neither few neighbours nor unanimous ones make them extreme.
     ``means`` are the :func:`mean_errors` of all rows.
     """
-    total, count = _local_sums(errors, observed, neighbors, MEAN_ERROR)
+    total, count = _local_sums(errors, observed, neighbors, MEAN_ERROR, n_jobs)
     total += PRIOR_ROWS * means + PRIOR_ERRORS
     weights: Floats = (count + PRIOR_ROWS + PRIOR_ERRORS) / total
     return weights
@@ -64,7 +71,7 @@ def mean_errors(errors: Floats, observed: Mask) -> Floats:
 
 
 def _local_sums(
-    errors: Floats, observed: Mask, neighbors: Neighbors, weighting: Weighting
+    errors: Floats, observed: Mask, neighbors: Neighbors, weighting: Weighting, n_jobs: int | None
 ) -> tuple[Floats, Floats]:
     """Sum over each row's neighbours of what is averaged, and how many of them show the output."""
     n_asked, k = neighbors.shape
@@ -76,7 +83,8 @@ def _local_sums(
     shown, all_shown = np.where(near_observed, near_errors, 0.0), bool(near_observed.all())
     total = np.empty((n_asked, shown.shape[1]))
     count = np.full(total.shape, float(k))
-    for rows in row_blocks(n_asked):  # a matrix of all neighbours would be larger than most tables
+
+    def work(rows: slice) -> None:
         mine = place[rows]
         near = sparse.csr_array(
             (np.ones(mine.size), mine.ravel(), np.arange(len(mine) + 1) * k), shape=(len(mine), len(shown))
@@ -84,4 +92,6 @@ def _local_sums(
         total[rows] = near @ shown
         if not all_shown:
             count[rows] = near @ near_observed.astype(float)
+
+    in_blocks(n_asked, work, n_jobs)  # a matrix of all neighbours would be larger than most tables
     return total, count

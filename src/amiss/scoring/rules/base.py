@@ -45,7 +45,13 @@ class ScoringRule(Protocol):
         """One weight per output, from all rows of the fit, ``(n_outputs,)``."""
 
     def local_weights(
-        self, errors: Floats, observed: Mask, means: Floats, near: Neighbors, weighting: Weighting
+        self,
+        errors: Floats,
+        observed: Mask,
+        means: Floats,
+        near: Neighbors,
+        weighting: Weighting,
+        n_jobs: int | None = None,
     ) -> Floats:
         """One weight per row and output, from the ``near`` rows of the fit, ``(n_rows, n_outputs)``.
 

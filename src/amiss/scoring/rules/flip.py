@@ -37,9 +37,15 @@ class Flip:
         return weights
 
     def local_weights(
-        self, errors: Floats, observed: Mask, means: Floats, near: Neighbors, weighting: Weighting
+        self,
+        errors: Floats,
+        observed: Mask,
+        means: Floats,
+        near: Neighbors,
+        weighting: Weighting,
+        n_jobs: int | None = None,
     ) -> Floats:
-        return smoothed_local_weights(errors, observed, near, means)
+        return smoothed_local_weights(errors, observed, near, means, n_jobs)
 
     def terms(self, log_rho: Floats, weights: Floats) -> Floats:
         flipped = 0.0 - np.expm1(log_rho)

@@ -31,9 +31,15 @@ class WeightedSum:
         return global_weights(errors, observed, weighting)
 
     def local_weights(
-        self, errors: Floats, observed: Mask, means: Floats, near: Neighbors, weighting: Weighting
+        self,
+        errors: Floats,
+        observed: Mask,
+        means: Floats,
+        near: Neighbors,
+        weighting: Weighting,
+        n_jobs: int | None = None,
     ) -> Floats:
-        return local_weights(errors, observed, near, weighting)
+        return local_weights(errors, observed, near, weighting, n_jobs)
 
     def terms(self, log_rho: Floats, weights: Floats) -> Floats:
         return 0.0 - weights * log_rho  # not -x: a certain output adds zero, not minus zero
