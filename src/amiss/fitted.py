@@ -41,7 +41,7 @@ from amiss.monitoring.shifts import shifts
 from amiss.monitoring.unseen import familiar, first_values, unseen_values
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.estimate import ErrorEstimate, estimate_errors
-from amiss.scoring.near_groups import near_groups
+from amiss.scoring.near_groups import near_groups, share_of_near_copies
 from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
@@ -257,12 +257,18 @@ def _ranks(fingerprints: Fingerprints) -> Rows:
     return np.argsort(np.argsort(fingerprints, kind="stable"), kind="stable")
 
 
-def _near_groups(fitted: FittedDetector) -> Rows | None:
-    """Which rows of the fit are near copies, as a group for each of the user's rows; None if there are none."""
+def _near_groups(fitted: FittedDetector, least: float) -> Rows | None:
+    """Which rows of the fit are near copies, as a group for each of the user's rows.
+
+    None if there are none, or if in a sample less than that share of the rows has any.
+    """
     if fitted.scorer.local is None:
         return None
     rows, near = fitted.models.training_rows, fitted.scorer.local.neighborhood
-    found = near_groups(near.inputs(rows.design), rows.Y, near.neighbors)
+    points = near.inputs(rows.design)
+    if least and share_of_near_copies(points, rows.Y, near.neighbors) < least:
+        return None
+    found = near_groups(points, rows.Y, near.neighbors)
     return None if found is None else found[rows.place]
 
 
@@ -321,7 +327,9 @@ def fit_table(settings: Settings, columns: Columns, inputs: Table, outputs: Tabl
     if automatic and fitted.scorer.local is None:
         raise DataError("groups='auto' looks at each row's neighbours, and there are none (n_neighbors, rule)")
     only_given = len(columns.given) == len(columns.inputs)  # near probabilities are no near copies
-    copies = _near_groups(fitted) if together is None and not only_given else None
+    copies = (
+        None if together is not None or only_given else _near_groups(fitted, 0.0 if automatic else MANY_NEAR / 2)
+    )
     if copies is None:
         return fitted
     n_copies = count(int(in_company(copies, len(copies)).sum()), "row")

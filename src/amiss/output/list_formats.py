@@ -54,7 +54,7 @@ class Csv:
             for number, columns in enumerate(blocks):
                 if number == 0:
                     writer.writerow(columns)
-                writer.writerows(zip(*map(harmless_texts, columns.values()), strict=True))
+                writer.writerows(zip(*map(harmless_texts, columns, columns.values()), strict=True))
 
     def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
         with as_text(stream) as text:
@@ -216,9 +216,9 @@ def harmless(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA_STARTS) and not SIGNED_NUMBER.fullmatch(text) else text
 
 
-def harmless_texts(values: list[Any]) -> list[Any]:
-    """A column with its texts made harmless."""
-    if not any(isinstance(value, str) for value in values):
+def harmless_texts(name: str, values: list[Any]) -> list[Any]:
+    """A column of the list with its texts made harmless."""
+    if column_type(name) is not str and not name.startswith("observed"):
         return values
     texts = {value: harmless(value) for value in {*values} if isinstance(value, str)}
     return [texts.get(value, value) for value in values]

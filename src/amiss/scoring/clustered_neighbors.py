@@ -23,7 +23,7 @@ from amiss.progress import Progress, ignored
 from amiss.scoring.neighbors import NearestRows, Neighbors, for_each
 from amiss.threads import one_blas_thread, thread_count, workers
 
-COMPARED = 8_000  # rows that a query is compared with
+COMPARED = 6_000  # rows that a query is compared with
 ROWS_PER_CLUSTER, MOST_CLUSTERS = 500, 1024
 LEARNED_FROM = 32  # rows per cluster
 STEPS = 5  # of k-means

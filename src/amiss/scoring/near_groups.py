@@ -17,8 +17,16 @@ from amiss.scoring.neighbors import Neighbors
 
 NEAR = 0.15  # times the usual distance
 USUAL = 20  # the neighbour whose distance is the usual one
+SAMPLE = 5000  # rows
 LOOKED_AT = 10  # neighbours of each row
 BY_CHANCE = 0.005  # rows that chance may bring so near to a row
+
+
+def share_of_near_copies(points: Matrix, Y: Floats, neighbors: Neighbors) -> float:
+    """The share of rows with a near copy among their neighbours, in a sample of them at even steps."""
+    some = np.linspace(0, len(neighbors) - 1, min(SAMPLE, len(neighbors))).astype(np.intp)
+    pairs = _near_pairs(points, Y, neighbors, some)
+    return len(np.unique(pairs[0])) / len(some) if len(some) else 0.0
 
 
 def near_groups(points: Matrix, Y: Floats, neighbors: Neighbors) -> Rows | None:
@@ -26,32 +34,39 @@ def near_groups(points: Matrix, Y: Floats, neighbors: Neighbors) -> Rows | None:
 
     ``points`` are where the inputs of the rows lie, ``neighbors`` the nearest other rows of each, nearest first.
     """
-    n_rows, k = neighbors.shape
-    if k < 2:
-        return None
-    usual = float(np.median(_apart(points, neighbors[:, min(USUAL, k) - 1])))
-    # Within a share s of the usual distance lie s^d times as many rows, where these spread along d columns.
-    nearest = usual * min(NEAR, (BY_CHANCE / USUAL) ** (1 / points.shape[1]))
-    here, there = [], []
-    for place in range(min(LOOKED_AT, k)):
-        other = neighbors[:, place]
-        apart = _apart(points, other)
-        alike = ((Y[other] == Y) | (np.isnan(Y) & np.isnan(Y[other]))).all(axis=1)
-        near = np.flatnonzero((apart > 0) & (apart <= nearest) & alike)
-        here.append(near)
-        there.append(other[near])
-    rows, others = np.concatenate(here), np.concatenate(there)
+    n_rows = len(neighbors)
+    rows, others = _near_pairs(points, Y, neighbors, np.arange(n_rows))
     if not len(rows):
         return None
     edges = sparse.csr_array((np.ones(len(rows)), (rows, others)), shape=(n_rows, n_rows))
     return np.asarray(sparse.csgraph.connected_components(edges, directed=False)[1], dtype=np.intp)
 
 
-def _apart(points: Matrix, others: Neighbors) -> Floats:
-    """How far each row is from another one."""
+def _near_pairs(points: Matrix, Y: Floats, neighbors: Neighbors, some: Rows) -> tuple[Rows, Rows]:
+    """Some of the rows and near copies of them, side by side."""
+    k = neighbors.shape[1]
+    if k < 2:
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    usual = float(np.median(_apart(points, some, neighbors[some, min(USUAL, k) - 1])))
+    # Within a share s of the usual distance lie s^d times as many rows, where these spread along d columns.
+    nearest = usual * min(NEAR, (BY_CHANCE / USUAL) ** (1 / points.shape[1]))
+    here, there = [], []
+    for place in range(min(LOOKED_AT, k)):
+        other = neighbors[some, place]
+        apart = _apart(points, some, other)
+        near = np.flatnonzero((apart > 0) & (apart <= nearest))
+        mine, theirs = Y[some[near]], Y[other[near]]
+        near = near[((theirs == mine) | (np.isnan(mine) & np.isnan(theirs))).all(axis=1)]
+        here.append(some[near])
+        there.append(other[near])
+    return np.concatenate(here), np.concatenate(there)
+
+
+def _apart(points: Matrix, some: Rows, others: Neighbors) -> Floats:
+    """How far some rows are from other ones."""
     result = np.empty(len(others))
     for rows in row_blocks(len(others)):
-        gap = points[rows] - points[others[rows]]
+        gap = points[some[rows]] - points[others[rows]]
         squares = gap.multiply(gap).sum(axis=1) if sparse.issparse(gap) else np.einsum("ij,ij->i", gap, gap)
         result[rows] = np.sqrt(np.ravel(squares))
     return result

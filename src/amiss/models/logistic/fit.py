@@ -102,20 +102,24 @@ def fit_logistic(
     of inputs ``parent_penalty`` times less. With ``alone``, models of the inputs alone are fitted too, at the
     strengths that were chosen, but for the outputs in ``alone``, for which they are chosen anew.
     """
-    design = _Design.of(inputs, outputs, parent_penalty)
+    # Where no model sees another output, Z does without them: they would cost as much as all the rest together.
+    n_seen = outputs.shape[1] if visible.any() or not inputs.shape[1] else 0
+    visible, unseen = visible[:n_seen], outputs.shape[1] - n_seen
+    design = _Design.of(inputs, outputs[:, :n_seen], parent_penalty)
     signs = signs_of(outputs, observed)
     rows = LocalRows(design.Z, signs, folds, n_jobs)
     fits = fit_rows(rows, visible, strengths, progress, _first_rows(design.Z, signs, folds, n_jobs))
 
     def fit_of(found: OutputFits) -> Fit:
         coef = design.on_columns(found.final.coef)
-        model = LinearModel(coef, design.at_zero(found.final.intercept, coef))
+        model = LinearModel(_with_zeros(coef, unseen), design.at_zero(found.final.intercept, coef))
         in_sample = rows.margins(found.final.coef, found.final.intercept)
         fold_models, held_out = None, None
         if folds is not None and found.shift is not None:
             moved = design.on_columns(found.shift[:-1].astype(np.float64)).astype(np.float32)
             fold_models = LinearFolds(moved, design.at_zero(found.shift[-1].astype(np.float64), moved), folds)
-            held_out = in_sample + fold_models.shifts(inputs, outputs, n_jobs)
+            held_out = in_sample + fold_models.shifts(inputs, outputs[:, :n_seen], n_jobs)
+            fold_models = replace(fold_models, coef=_with_zeros(moved, unseen))
         return Fit(model, in_sample, held_out, found.strength, found.final.converged, fold_models)
 
     whole = fit_of(fits)
@@ -242,7 +246,7 @@ class _Design:
 
     def on_columns(self, coef: Floats) -> Floats:
         """Coefficients on the columns as they came, of those on Z."""
-        of_inputs, of_outputs = np.split(coef, [-self.n_outputs])
+        of_inputs, of_outputs = np.split(coef, [len(coef) - self.n_outputs])
         turned = of_inputs if self.axes is None else np.tensordot(self.axes, of_inputs, 1)
         return np.concatenate([self.stretch * turned, of_outputs])
 
@@ -250,6 +254,11 @@ class _Design:
         """The intercept that goes with ``coef``, rounded as they are, where the columns are not centred."""
         inputs = coef[: len(self.centre)].astype(np.float64)
         return np.asarray(intercept - np.tensordot(self.centre, inputs, 1))
+
+
+def _with_zeros(coef: npt.NDArray[Any], n_columns: int) -> npt.NDArray[Any]:
+    """Coefficients with those of further columns, which nothing was fitted to."""
+    return np.concatenate([coef, np.zeros((n_columns, *coef.shape[1:]), dtype=coef.dtype)]) if n_columns else coef
 
 
 def _joint_blocks(inputs: Matrix, centre: Floats, stretch: float, outputs: Floats) -> Matrix:

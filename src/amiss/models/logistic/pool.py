@@ -87,7 +87,7 @@ def added(sums: Sums, more: Sums) -> Sums:
 
 def total(parts: Sequence[Sums]) -> Sums:
     """All parts, added from the first to the last."""
-    result = parts[0]
+    result = parts[0] if parts else ()
     for part in parts[1:]:
         result = added(result, part)
     return result

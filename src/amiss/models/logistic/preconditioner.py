@@ -82,12 +82,12 @@ class DiagonalApproximation:
         mean /= total
         squares -= total * mean**2
         mean -= hessian.centre[:, None]
-        mean[-len(allowed) :] *= allowed
+        mean[len(mean) - len(allowed) :] *= allowed
         return cls(pool, np.maximum(squares, 0, out=squares), mean, total, allowed)
 
     def at(self, strength: Floats) -> Diagonal:
         inverse = 1 / (self.squares + np.maximum(strength, LEAST))
-        inverse[-len(self.allowed) :] *= self.allowed
+        inverse[len(inverse) - len(self.allowed) :] *= self.allowed
         return Diagonal(self.pool, inverse, self.mean, 1 / self.total)
 
     def take(self, problems: Indices) -> DiagonalApproximation:
