@@ -103,7 +103,7 @@ def fit_logistic(
     strengths that were chosen, but for the outputs in ``alone``, for which they are chosen anew.
     """
     # Where no model sees another output, Z does without them: they would cost as much as all the rest together.
-    n_seen = outputs.shape[1] if visible.any() or not inputs.shape[1] else 0
+    n_seen = outputs.shape[1] if visible.any() else 0
     visible, unseen = visible[:n_seen], outputs.shape[1] - n_seen
     design = _Design.of(inputs, outputs[:, :n_seen], parent_penalty)
     signs = signs_of(outputs, observed)

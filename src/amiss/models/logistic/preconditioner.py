@@ -57,7 +57,7 @@ def approximate(hessian: PenalisedHessian) -> Approximation:
 
 def worth_sampling(n_rows: int, n_columns: int) -> bool:
     """Whether a matrix for each problem is small enough, and there are rows enough to estimate it from."""
-    return n_columns <= MOST_COLUMNS_SAMPLED and n_columns**2 <= WORTH_SAMPLING * n_rows
+    return 0 < n_columns <= MOST_COLUMNS_SAMPLED and n_columns**2 <= WORTH_SAMPLING * n_rows
 
 
 @dataclass(frozen=True)
