@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amiss.cli.detecting import detector_options, fitted_to, refuse_contradictions, refuse_quiet_json
-from amiss.cli.lazy import LazyOption, value_of
+from amiss.cli.lazy import ShownDefault, value_of
 from amiss.cli.listing import list_options
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import all_files, read_table, reading_options
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--report-rows",
     type=click.IntRange(1),
-    cls=LazyOption,
+    cls=ShownDefault,
     lazy_default=value_of("amiss.output.report.payload", "DETAILED_ROWS"),
     metavar="N",
     help="How many rows of the report carry an explanation.",
@@ -136,6 +136,7 @@ def _check_report(report: str, output: str | None, files: tuple[str, ...]) -> No
 
 def _report(fitted: FittedDetector, data: Dataset, files: tuple[str, ...], options: dict[str, Any]) -> None:
     from amiss.output.report import write_report
+    from amiss.output.report.payload import DETAILED_ROWS
 
     named = ["standard input" if name == "-" else Path(name).name for name in files]
     write_report(
@@ -144,6 +145,6 @@ def _report(fitted: FittedDetector, data: Dataset, files: tuple[str, ...], optio
         fitted.columns.align(data.X, data.Y, data.probabilities)[0],
         ids=data.ids,
         pictures=data.pictures,
-        n_details=options["report_rows"],
+        n_details=options["report_rows"] or DETAILED_ROWS,
         title=f"{named[0]}{f' and {len(named) - 1} more' * (len(named) > 1)}: unusual rows",
     )

@@ -52,3 +52,10 @@ class LazyOption(click.Option):
             return super().get_help_record(ctx)
         finally:
             self.help = plain
+
+
+class ShownDefault(LazyOption):
+    """An option whose default only its help looks up; a command that is not told it gets None."""
+
+    def get_default(self, ctx: click.Context, call: bool = True) -> Any:
+        return None if call else super().get_default(ctx, call)

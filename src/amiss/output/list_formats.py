@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -10,15 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import islice
 from typing import IO, Any, Protocol
 
-from amiss.output.list_columns import Columns, joined
+from amiss.output.list_columns import ROWS, Columns, joined
 from amiss.output.ranking import RankedRow
 from amiss.readers.parquet import require_pyarrow
 from amiss.wording import six_digits
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 OF_A_REASON = ("output", "observed", "probability", "contribution", "p_value")
+QUOTE = '"'
+NEEDS_QUOTES = re.compile(r'[,"\r\n]')
 SIGNED_NUMBER = re.compile(r"[+-][0-9]+(\.[0-9]+)?", re.ASCII)
 
 
@@ -50,19 +52,13 @@ class Csv:
 
     def write(self, stream: IO[bytes], blocks: Iterator[Columns]) -> None:
         with as_text(stream) as text:
-            writer = csv.writer(_UnixLines(text))
             for number, columns in enumerate(blocks):
                 if number == 0:
-                    writer.writerow(columns)
-                writer.writerows(zip(*map(harmless_texts, columns, columns.values()), strict=True))
+                    text.write(",".join(map(quoted, columns)) + "\n")
+                text.writelines(csv_lines(columns))
 
     def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
-        with as_text(stream) as text:
-            writer = csv.writer(_UnixLines(text))
-            for number, cells in enumerate(records):
-                if number == 0:
-                    writer.writerow(cells)
-                writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in cells.values()])
+        self.write(stream, in_blocks(records))
 
 
 @dataclass(frozen=True)
@@ -110,6 +106,12 @@ class Parquet:
 def as_columns(records: list[dict[str, Any]]) -> Columns:
     """Lines that all have the same fields, as columns."""
     return {name: [each[name] for each in records] for name in records[0]} if records else {}
+
+
+def in_blocks(records: Iterator[dict[str, Any]]) -> Iterator[Columns]:
+    """The same, some lines at a time."""
+    while some := list(islice(records, ROWS)):
+        yield as_columns(some)
 
 
 def of_one_type(columns: Columns) -> Columns:
@@ -197,14 +199,28 @@ def _json_of(values: list[Any]) -> Callable[[Any], str]:
     return lru_cache(maxsize=1024)(partial(json.dumps, ensure_ascii=False))
 
 
-class _UnixLines:
-    """Ends lines by a newline alone; csv itself then forgets to quote a cell with a carriage return."""
+def csv_lines(columns: Columns) -> Iterator[str]:
+    """The rows as lines of CSV: numbers as Python writes them, texts quoted where they must be."""
+    texts = [csv_texts(values) for values in columns.values()]
+    return (line + "\n" for line in map(",".join, zip(*texts, strict=True)))
 
-    def __init__(self, stream: IO[str]) -> None:
-        self.stream = stream
 
-    def write(self, line: str) -> None:
-        self.stream.write(line.removesuffix("\r\n") + "\n")
+def csv_texts(values: list[Any]) -> list[str]:
+    """A column as it stands in CSV; equal texts are made harmless and quoted once.
+
+    >>> csv_texts([1, 0.5, None, "a,b", "=1+1"])
+    ['1', '0.5', '', '"a,b"', "'=1+1"]
+    """
+    kinds = {*map(type, values)}
+    if kinds <= {int, float}:
+        return list(map(repr, values))
+    texts: dict[Any, str] = {text: quoted(harmless(text)) for text in {*values} if isinstance(text, str)}
+    return [texts[value] if isinstance(value, str) else "" if value is None else str(value) for value in values]
+
+
+def quoted(text: str) -> str:
+    """A text with quotation marks around it, if CSV needs them."""
+    return f'"{text.replace(QUOTE, 2 * QUOTE)}"' if NEEDS_QUOTES.search(text) else text
 
 
 def harmless(text: str) -> str:
@@ -214,14 +230,6 @@ def harmless(text: str) -> str:
     ("'=1+1", "'-x", '-12.5', 'a=b')
     """
     return f"'{text}" if text.startswith(FORMULA_STARTS) and not SIGNED_NUMBER.fullmatch(text) else text
-
-
-def harmless_texts(name: str, values: list[Any]) -> list[Any]:
-    """A column of the list with its texts made harmless."""
-    if column_type(name) is not str and not name.startswith("observed"):
-        return values
-    texts = {value: harmless(value) for value in {*values} if isinstance(value, str)}
-    return [texts.get(value, value) for value in values]
 
 
 @contextmanager

@@ -124,7 +124,8 @@ class _Compared:
             column = np.arange(len(query)) - np.repeat(np.cumsum(count) - count, count)
             place = flat - query * len(self.numbers)
             keys[query, column] = _keys(distances.ravel()[flat], self.numbers[place])
-        return (np.sort(keys, axis=1)[:, :k] & np.uint64(0xFFFFFFFF)).astype(np.int32)
+        keys = np.partition(keys, k - 1, axis=1)[:, :k]
+        return (np.sort(keys, axis=1) & np.uint64(0xFFFFFFFF)).astype(np.int32)
 
 
 def _keys(distances: Single, numbers: Neighbors) -> npt.NDArray[np.uint64]:

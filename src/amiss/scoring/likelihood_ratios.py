@@ -82,16 +82,18 @@ def logistic_coefficients(features: list[Floats], labels: Floats, weights: Float
         return float(weights @ np.logaddexp(0.0, -signs * (design @ at)) + 0.5 * penalty @ at**2)
 
     coef = np.zeros(design.shape[1])
+    now = loss(coef)
     for _ in range(NEWTON_STEPS):
         chance = expit(design @ coef)
         gradient = design.T @ (weights * (chance - labels)) + penalty * coef
         hessian = (design.T * (weights * chance * (1 - chance))) @ design + RIDGE * np.eye(len(coef))
-        step, now = np.linalg.solve(hessian, gradient), loss(coef)
+        step = np.linalg.solve(hessian, gradient)
         for _ in range(HALVINGS):  # far from the optimum Newton overshoots
-            if loss(coef - step) <= now:
+            after = loss(coef - step)
+            if after <= now:
                 break
             step /= 2
-        coef = coef - step
+        coef, now = coef - step, after
         if np.abs(step).max() < 1e-8:
             break
     slopes = coef[1:] / spread
