@@ -62,18 +62,19 @@ def times_file(cost: Cost, path: Path) -> str:
 
 
 def beside_script(folder: Path, rows: list[int], repeats: int) -> None:
-    header("rows", "script, s", "amiss find, s", "ratio", "script, times the file", "amiss find, times the file")
+    memory = "script, times the file", "amiss find, times the file"
+    header("rows", "script, s", "amiss find, s", "ratio", "of CPU time", *memory)
     for n_rows in rows:
         path = tables.numbers(folder, n_rows)
         by_hand = [sys.executable, "-m", "benchmarks.whole_job.script", str(path), str(folder / "script.csv")]
         cost = best({"script": by_hand, "find": find(path, folder)}, repeats)
         script, ours = cost["script"], cost["find"]
-        ratio = f"{script.seconds / ours.seconds:.2f}"
         row(
             n_rows,
             f"{script.seconds:.1f}",
             f"{ours.seconds:.1f}",
-            ratio,
+            f"{script.seconds / ours.seconds:.2f}",
+            f"{script.cpu_seconds / ours.cpu_seconds:.2f}",
             times_file(script, path),
             times_file(ours, path),
         )

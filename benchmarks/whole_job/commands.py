@@ -38,12 +38,13 @@ def beside_find(amiss: str, path: Path, folder: Path, repeats: int) -> None:
         "fit": [amiss, "fit", *table, "-o", model],
         "score": [amiss, "score", model, str(path), *listed, "-q"],
     }
-    print("\n| command | s | times find | peak MB |\n| --- | --- | --- | --- |")
+    print("\n| command | s | times find | CPU, times find | peak MB |\n|" + " --- |" * 5)
     cost: dict[str, Cost] = {}
     for side, command in sides.items():
         cost[side] = Cost.best([measured(command) for _ in range(repeats)])
         ratio = f"{cost[side].seconds / cost['find'].seconds:.2f}"
-        print(f"| {side} | {cost[side].seconds:.2f} | {ratio} | {cost[side].megabytes:.0f} |", flush=True)
+        work = f"{cost[side].cpu_seconds / cost['find'].cpu_seconds:.2f}"
+        print(f"| {side} | {cost[side].seconds:.2f} | {ratio} | {work} | {cost[side].megabytes:.0f} |", flush=True)
     _one_row(amiss, path, folder, model)
 
 

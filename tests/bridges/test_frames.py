@@ -116,7 +116,7 @@ def test_the_first_library_that_is_installed_is_the_default(detector, monkeypatc
     [
         ("pandas", "a pandas DataFrame needs pandas; install it with pip install pandas"),
         ("polars", "a polars DataFrame needs polars; install it with pip install polars"),
-        ("pyarrow", r"a pyarrow Table needs pyarrow; install it with pip install 'amiss\[io\]'"),
+        ("pyarrow", r"a pyarrow Table needs pyarrow; install it with pip install pyarrow"),
     ],
 )
 def test_a_library_that_is_missing_is_named(detector, monkeypatch, library, message):

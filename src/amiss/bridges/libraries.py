@@ -65,7 +65,7 @@ class Polars:
 class PyArrow:
     name: str = "pyarrow"
     description: str = "a pyarrow Table"
-    install: str = "'amiss[io]'"
+    install: str = "pyarrow"
 
     def frame(self, columns: Columns) -> Any:
         import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Parquet files, read by pyarrow (``pip install amiss[io]``)."""
+"""Parquet files, read by pyarrow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_COMPRESSION = 2000  # ratio of cells to file for larger tables; constant co
 def require_pyarrow() -> None:
     """Say what to install if pyarrow is missing."""
     if find_spec("pyarrow") is None:
-        raise MissingDependencyError("Parquet needs pyarrow; install it with pip install 'amiss[io]'")
+        raise MissingDependencyError("Parquet needs pyarrow; install it with pip install pyarrow")
 
 
 def read_parquet(source: Source, selection: Selection) -> Part:

@@ -1,4 +1,4 @@
-"""The two inner loops that numba makes faster, where it is installed (extra ``fast``).
+"""The two inner loops that numba makes faster, where it is installed.
 
 Both have a plain twin. It is used without numba, in double precision, and where there is too little work to be
 worth loading numba (which takes a third of a second).

@@ -1,4 +1,4 @@
-"""Loops that numba compiles (extra ``fast``); only :mod:`~amiss.models.logistic.compiled` imports them.
+"""Loops that numba compiles; only :mod:`~amiss.models.logistic.compiled` imports them.
 
 Each loop touches few arrays at once: with more than four, the compiler cannot make sure that they
 do not overlap, and gives up on vector instructions.
