@@ -58,13 +58,13 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("page", SHOWING, ids=named)
 def test_a_page_shows_what_is_printed(page, folder):
-    """The console prints it, and then the Python runs beside the files that the commands have made."""
+    """The console prints it; then the Python runs, from first to last, beside the files that it has made."""
     for command, shown in commands(page):
         printed = run(command, folder)
         for expected in filter(None, shown.splitlines()):
             assert any(alike(expected, line) for line in printed.splitlines()), (command, expected)
-    for code in blocks(page, "python"):
-        subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=folder, check=True, capture_output=True)
+    code = "\n".join(blocks(page, "python"))
+    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=folder, check=True, capture_output=True)
 
 
 def alike(expected, line):

@@ -13,6 +13,7 @@ Floats = npt.NDArray[np.float64]
 Matrix: TypeAlias = Any  # a dense array of float64 or float32, or a sparse.csr_array of float64
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
+Neighbors = npt.NDArray[np.int32]  # of each row, its nearest rows by number
 
 
 BLOCK_ROWS = 1024  # of a matrix in single precision that become double at a time

@@ -59,8 +59,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     neighbor_space : {"joint", "inputs"}, default="joint"
         Whether neighbours are near in inputs and outputs, or in inputs alone.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        An approximate search compares a row with the clusters of rows around it. "auto" is approximate from 50,000
-        dense rows on. ``neighbor_recall_`` says what it misses, and the summary what that changes.
+        "approximate" compares a row with rows around it only, as "auto" does from 50,000 dense rows on.
     strengths : sequence of float
         L2 strengths to choose from by cross-validated log-loss, for each output by itself. The objective is the
         sum of the log-loss plus strength/2 times the squared length of the coefficients.

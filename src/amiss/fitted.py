@@ -16,8 +16,7 @@ import numpy as np
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.columns import Columns
 from amiss.data.fingerprints import Fingerprints
-from amiss.data.predictions import predicted_choices
-from amiss.data.row_roles import as_groups, doubts_about, log_odds_as_chances
+from amiss.data.row_roles import as_groups
 from amiss.data.table import Table
 from amiss.decisions.calibration import FEWEST_ROWS, Calibration, FitAndScore, HeldOutRows, hold_out_folds
 from amiss.decisions.decision import BatchDecider, Decision, decide_training
@@ -243,15 +242,6 @@ class FittedDetector:
         return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
 
 
-def given_notes(columns: Columns, inputs: Table, outputs: Table) -> list[str]:
-    """What speaks against given probabilities, if there are any."""
-    if not columns.has_given:
-        return []
-    if columns.kinds:
-        return doubts_about(*predicted_choices(inputs, outputs))
-    return doubts_about(*log_odds_as_chances(inputs.select(columns.given), outputs))
-
-
 def _ranks(fingerprints: Fingerprints) -> Rows:
     """The place of each row in the order of the fingerprints."""
     return np.argsort(np.argsort(fingerprints, kind="stable"), kind="stable")
@@ -320,7 +310,7 @@ def fit_table(settings: Settings, columns: Columns, inputs: Table, outputs: Tabl
     ``groups`` say which rows belong together. With "auto" these are near copies: a first fit finds them, and if
     there are any, a second one keeps them together.
     """
-    notes, automatic = given_notes(columns, inputs, outputs), isinstance(groups, str) and groups == "auto"
+    notes, automatic = columns.doubts_about_given(inputs, outputs), isinstance(groups, str) and groups == "auto"
     together = None if groups is None or automatic else as_groups(groups, len(outputs))
     table = columns, inputs, outputs
     fitted = fit_detector(settings, *table, groups=together, notes=notes)

@@ -15,7 +15,8 @@ from amiss import MCODE
 from amiss.output.summary import remarks
 from amiss.scoring import clustered_neighbors, searches
 from amiss.scoring.clustered_neighbors import ClusteredRows
-from amiss.scoring.neighbors import NearestRows, distinct_rows
+from amiss.scoring.equal_rows import distinct_rows
+from amiss.scoring.neighbors import NearestRows
 from amiss.scoring.registry import SEARCHES, SPACES
 
 

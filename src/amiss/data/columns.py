@@ -9,9 +9,16 @@ from typing import Any
 from amiss.data.alignment import aligned_columns, refuse_reordered_index, refuse_unequal_lengths
 from amiss.data.convert import are_label_lists
 from amiss.data.output_kinds import Asked, OutputColumn
-from amiss.data.predictions import given_columns, predictions_as_inputs
+from amiss.data.predictions import given_columns, predicted_choices, predictions_as_inputs
 from amiss.data.records import as_list
-from amiss.data.row_roles import LOG_PROBABILITY, as_probabilities, beside, log_odds_table
+from amiss.data.row_roles import (
+    LOG_PROBABILITY,
+    as_probabilities,
+    beside,
+    doubts_about,
+    log_odds_as_chances,
+    log_odds_table,
+)
 from amiss.data.table import Table
 from amiss.data.validation import as_inputs, as_outputs, refuse_unobserved
 from amiss.errors import DataError
@@ -86,6 +93,14 @@ class Columns:
         refuse_unequal_lengths(inputs, outputs)
         refuse_reordered_index(X, Y)
         return inputs, outputs
+
+    def doubts_about_given(self, inputs: Table, outputs: Table) -> list[str]:
+        """What speaks against the user's predictions, if there are any."""
+        if not self.has_given:
+            return []
+        if self.kinds:
+            return doubts_about(*predicted_choices(inputs, outputs))
+        return doubts_about(*log_odds_as_chances(inputs.select(self.given), outputs))
 
 
 def _inputs_of(X: Any, probabilities: Any, outputs: Table, known: Sequence[str] | None = None) -> Table:

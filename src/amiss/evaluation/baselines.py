@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from amiss.arrays import Floats
+from amiss.arrays import Floats, Neighbors
 from amiss.data.validation import as_inputs, as_outputs
 from amiss.encoding.encoder import fit_encoder
 from amiss.encoding.joint import joint
@@ -14,7 +14,7 @@ from amiss.encoding.scalings import SCALINGS
 from amiss.models.fitting import FittedModels
 from amiss.models.missing import Expectations, base_rates
 from amiss.scoring.neighborhood import Neighborhood
-from amiss.scoring.neighbors import NearestRows, Neighbors
+from amiss.scoring.neighbors import NearestRows
 
 
 def lof(X: Any, Y: Any, n_neighbors: int = 100, scaling: str = "rank") -> Floats:

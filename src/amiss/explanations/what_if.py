@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Floats, Matrix, Rows
+from amiss.arrays import Floats, Matrix, Neighbors, Rows
 from amiss.explanations.cases import Case
 from amiss.models.conditional import ConditionalModel
 from amiss.models.fitting import FittedModels
 from amiss.models.projection import rho
-from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.rules import scores
 from amiss.scoring.scorer import Scorer
 from amiss.scoring.views import Views

@@ -18,9 +18,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from amiss.arrays import Floats, Matrix, Rows, row_blocks
+from amiss.arrays import Floats, Matrix, Neighbors, Rows, row_blocks
 from amiss.progress import Progress, ignored
-from amiss.scoring.neighbors import NearestRows, Neighbors, for_each
+from amiss.scoring.equal_rows import for_each
+from amiss.scoring.neighbors import NearestRows
 from amiss.threads import one_blas_thread, thread_count, workers
 
 COMPARED = 6_000  # rows that a query is compared with

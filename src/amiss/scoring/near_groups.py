@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Floats, Matrix, Rows, row_blocks
-from amiss.scoring.neighbors import Neighbors
+from amiss.arrays import Floats, Matrix, Neighbors, Rows, row_blocks
 
 NEAR = 0.15  # times the usual distance
 USUAL = 20  # the neighbour whose distance is the usual one

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from amiss import progress
-from amiss.arrays import Floats, Matrix, Rows
+from amiss.arrays import Floats, Matrix, Neighbors, Rows
 from amiss.encoding.encoder import Encoder
 from amiss.encoding.leading_axes import LeadingAxes, is_wide, sampled_axes
 from amiss.models.fitting import FittedModels
 from amiss.models.mixed.layout import OutputLayout
-from amiss.scoring.neighbors import NearestRows, Neighbors, without
+from amiss.scoring.equal_rows import without
+from amiss.scoring.neighbors import NearestRows
 from amiss.scoring.searches import NeighborSearch
 from amiss.scoring.spaces import NeighborSpace
 

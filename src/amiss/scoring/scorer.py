@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from amiss.arrays import Floats, Mask, Matrix, Rows
+from amiss.arrays import Floats, Mask, Matrix, Neighbors, Rows
 from amiss.models.fitting import FittedModels
 from amiss.models.mixed.model import MixedModel, observed_log_odds
 from amiss.models.projection import log_rho
 from amiss.scoring.forecast import Forecast
 from amiss.scoring.hypotheses import KINDS, Hypotheses
 from amiss.scoring.neighborhood import Neighborhood
-from amiss.scoring.neighbors import Neighbors
 from amiss.scoring.rules import ScoringRule, contributions
 from amiss.scoring.spaces import NeighborSpace
 from amiss.scoring.two_views import TwoViews

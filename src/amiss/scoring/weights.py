@@ -17,8 +17,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Floats, Mask, Rows
-from amiss.scoring.neighbors import Neighbors
+from amiss.arrays import Floats, Mask, Neighbors, Rows
 from amiss.scoring.weightings import MeanError, Weighting
 from amiss.threads import in_blocks
 

@@ -11,6 +11,7 @@ from support.tables import make_table
 
 from amiss.encoding.joint import joint
 from amiss.models.folds import stratified_folds
+from amiss.models.logistic import fit as fitting
 from amiss.models.logistic.fit import cross_validated_loss, fit_logistic
 from amiss.models.registry import PARENTS
 
@@ -166,3 +167,26 @@ def test_an_offset_of_the_inputs_does_not_reach_the_folds(n_columns):
     np.testing.assert_allclose(far.out_of_fold, near.out_of_fold, atol=1e-3)
     again = far.in_sample + far.fold_models.shifts(X + 1e8, Y)
     np.testing.assert_allclose(again, far.out_of_fold, atol=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_some_rows_choose_the_strengths_of_many(monkeypatch, form):
+    X, Y = make_table(3000, seed=1)
+    X = np.where(np.abs(X) < 0.2, 0.0, X)
+    whole = fitted(form(X), Y)[0]
+    monkeypatch.setattr(fitting, "ENOUGH_NARROW_ROWS", 1500)
+    chosen = []
+    plain = fitting.choose_strengths
+
+    def counted(rows, *how, **more):
+        chosen.append(rows.layout.n_rows)
+        return plain(rows, *how, **more)
+
+    monkeypatch.setattr(fitting, "choose_strengths", counted)
+    some = fitted(form(X), Y)[0]
+    assert chosen == [1500]
+    alike = some.strength == whole.strength
+    assert alike.mean() >= 0.5  # the others are as good by either
+    np.testing.assert_allclose(some.in_sample[:, alike], whole.in_sample[:, alike], atol=1e-3)
+    fitted(form(X[:2000]), Y[:2000])
+    assert chosen == [1500, 2000]

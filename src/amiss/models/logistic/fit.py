@@ -34,7 +34,9 @@ from amiss.models.logistic.seam import MIXED, SINGLE, Rows
 from amiss.models.logistic.turned import TurnedRows
 from amiss.progress import Progress, ignored
 
-ENOUGH_ROWS, ROWS_PER_COLUMN = 16_384, 16  # of a wide table, to choose strengths that are a factor of ten apart
+# Rows that are enough to choose strengths that are a factor of ten apart: of a wide table, and of any other.
+ENOUGH_ROWS, ROWS_PER_COLUMN = 16_384, 16
+ENOUGH_NARROW_ROWS = 50_000
 OFTEN = 100  # rows among them in which an output is 1, and in which it is 0
 FINAL = Effort(tolerance=1e-8, newton_steps=100, residual=0.1, tightening=True)
 FINAL_WIDE = replace(FINAL, tolerance=1e-6)  # the inputs have seven digits
@@ -180,17 +182,20 @@ def fit_rows(
 
 
 def _first_rows(Z: Matrix, signs: Signs, folds: Folds | None, n_jobs: int | None) -> LocalRows | None:
-    """The first of many wide rows, if they show every output often enough; None if all rows are to be used.
+    """The first of many rows, if they show every output often enough; None if all rows are to be used.
 
     They come in the order of their fingerprints, so the first are as good as any. The strength is the precision of
     what is expected of coefficients, and does not grow with the number of rows.
     """
-    enough = max(ENOUGH_ROWS, ROWS_PER_COLUMN * Z.shape[1])
-    if not isinstance(Z, TurnedRows) or folds is None or len(Z) < 2 * enough:
+    is_turned = isinstance(Z, TurnedRows)
+    enough = max(ENOUGH_ROWS if is_turned else ENOUGH_NARROW_ROWS, ROWS_PER_COLUMN * Z.shape[1])
+    if folds is None or Z.shape[0] < 2 * enough:
         return None
     some = slice(0, enough)
     rarest = min((signs[some] > 0).sum(axis=0).min(), (signs[some] < 0).sum(axis=0).min())
-    return LocalRows(Z.first(enough), signs[some], folds[some], n_jobs) if rarest >= OFTEN else None
+    if rarest < OFTEN:
+        return None
+    return LocalRows(Z.first(enough) if is_turned else Z[some], signs[some], folds[some], n_jobs)
 
 
 def fit_at(

@@ -12,8 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from amiss.arrays import Floats, Mask
-from amiss.scoring.neighbors import Neighbors
+from amiss.arrays import Floats, Mask, Neighbors
 from amiss.scoring.weightings import Weighting
 
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from amiss.arrays import Floats, Mask
-from amiss.scoring.neighbors import Neighbors
+from amiss.arrays import Floats, Mask, Neighbors
 from amiss.scoring.weightings import Weighting
 from amiss.scoring.weights import mean_errors, smoothed_local_weights
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from amiss.arrays import Floats, Mask
-from amiss.scoring.neighbors import Neighbors
+from amiss.arrays import Floats, Mask, Neighbors
 from amiss.scoring.weightings import Weighting
 from amiss.scoring.weights import global_weights, local_weights
 
