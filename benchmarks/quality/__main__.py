@@ -51,7 +51,7 @@ def own(formula: Callable[[Floats, Floats], Floats]) -> Score:
 def _terms(fit: OneFit, share: float) -> tuple[Floats, Floats]:
     log_odds, Y = fit.result.log_odds(share), fit.result.models.training_rows.Y
     assert fit.neighborhood is not None
-    near = fit.neighborhood.neighbors
+    near = fit.neighborhood.of_rows(np.arange(len(Y)), -1)
     return -log_rho(log_odds, Y), 1 / local_weights(errors(log_odds, Y), ~np.isnan(Y), near)
 
 

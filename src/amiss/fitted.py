@@ -40,7 +40,7 @@ from amiss.monitoring.shifts import shifts
 from amiss.monitoring.unseen import familiar, first_values, unseen_values
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.estimate import ErrorEstimate, estimate_errors
-from amiss.scoring.near_groups import near_groups, share_of_near_copies
+from amiss.scoring.near_groups import near_groups, sampled_rows, share_of_near_copies
 from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
@@ -256,9 +256,10 @@ def _near_groups(fitted: FittedDetector, least: float) -> Rows | None:
         return None
     rows, near = fitted.models.training_rows, fitted.scorer.local.neighborhood
     points = near.inputs(rows.design)
-    if least and share_of_near_copies(points, rows.Y, near.neighbors) < least:
+    n_jobs, some = fitted.settings.n_jobs, sampled_rows(len(rows.Y))
+    if least and share_of_near_copies(points, rows.Y, some, near.of_rows(some, n_jobs)) < least:
         return None
-    found = near_groups(points, rows.Y, near.neighbors)
+    found = near_groups(points, rows.Y, near.of_rows(np.arange(len(rows.Y)), n_jobs))
     return None if found is None else found[rows.place]
 
 

@@ -40,7 +40,8 @@ def lof_of_fit(models: FittedModels, neighborhood: Neighborhood | None, n_jobs: 
     """
     if neighborhood is None:
         raise ValueError("LOF needs neighbours; n_neighbors is 0")
-    factor = local_outlier_factor(neighborhood.nearest, neighborhood.neighbors, n_jobs)
+    near = neighborhood.of_rows(np.arange(len(models.training_rows.Y)), n_jobs)
+    factor = local_outlier_factor(neighborhood.nearest, near, n_jobs)
     return np.asarray(factor[models.training_rows.place])
 
 

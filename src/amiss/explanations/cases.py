@@ -117,17 +117,16 @@ class Cases:
     def of_training(self, numbers: Sequence[int]) -> Iterator[list[Case]]:
         """Training rows by the user's numbers."""
         for start in range(0, len(numbers), self._together):
-            yield [self._training_case(number) for number in numbers[start : start + self._together]]
+            yield self._training_cases(numbers[start : start + self._together])
 
     def of_batch(self, encoded: EncodedRows, scored: ScoredRows, numbers: Sequence[int]) -> Iterator[list[Case]]:
         """Some rows of a batch; one that was in the fit is the case it was there, without its number."""
         for start in range(0, len(numbers), self._together):
             some = np.asarray(numbers[start : start + self._together], dtype=np.intp)
+            match = scored.training_match[some]
             new = self._new_cases(encoded, scored, some[scored.is_new[some]])
-            yield [
-                next(new) if match < 0 else replace(self._training_case(int(match)), number=None)
-                for match in scored.training_match[some]
-            ]
+            known = iter(self._training_cases(match[match >= 0].tolist()))
+            yield [next(new) if place < 0 else replace(next(known), number=None) for place in match]
 
     def _new_cases(self, encoded: EncodedRows, scored: ScoredRows, numbers: Rows) -> Iterator[Case]:
         design, Y = encoded.design[numbers], encoded.Y[numbers]
@@ -153,8 +152,18 @@ class Cases:
                 forecast=None if scored.forecast is None else scored.forecast.take(np.array([number])),
             )
 
-    def _training_case(self, number: int) -> Case:
-        training, rows, local = self.training, self.models.training_rows, self.scorer.local
+    def _training_cases(self, numbers: Sequence[int]) -> list[Case]:
+        local, near = self.scorer.local, None
+        if local is not None and len(numbers):
+            positions = self.models.training_rows.place[np.asarray(numbers, dtype=np.intp)]
+            near = local.neighborhood.of_rows(positions, self.scorer.n_jobs)
+        return [
+            self._training_case(number, None if near is None else near[place])
+            for place, number in enumerate(numbers)
+        ]
+
+    def _training_case(self, number: int, near: Rows | None) -> Case:
+        training, rows = self.training, self.models.training_rows
         assert training is not None
         position = int(rows.place[number])
         design, Y = rows.design[[position]], rows.Y[[position]]
@@ -169,7 +178,7 @@ class Cases:
             probabilities=training.probabilities[number],
             contributions=training.contributions[number],
             weights=training.weights_of(number),
-            neighbors=None if local is None else local.neighborhood.neighbors[position],
+            neighbors=near,
             model=rows.model_of(position, self.models.model, self.scorer.share),
             views=None if views is None else views.take(np.array([number])),
             doubting_model=rows.model_of(position, self.models.model, doubt),

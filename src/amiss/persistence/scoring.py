@@ -7,10 +7,11 @@ made them first.
 from __future__ import annotations
 
 from dataclasses import astuple
+from typing import Any
 
 import numpy as np
 
-from amiss.arrays import Floats
+from amiss.arrays import Floats, Rows
 from amiss.data.columns import Columns
 from amiss.models.fitting import FittedModels
 from amiss.monitoring.membership import BITS_PER_ROW, MembershipFilter
@@ -30,7 +31,13 @@ from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer, ViewWeights
 from amiss.scoring.settings import ScoringSettings
-from amiss.scoring.training import NO_WEIGHTS, ScoredFit, TrainingLogOdds, score_training_rows
+from amiss.scoring.training import (
+    NO_WEIGHTS,
+    ScoredFit,
+    TrainingLogOdds,
+    TrainingWeights,
+    score_training_rows,
+)
 from amiss.scoring.two_views import TwoViews
 from amiss.scoring.views import Views
 
@@ -45,7 +52,8 @@ def pack_scored_fit(models: FittedModels, scorer: Scorer, training: ScoredRows, 
     order = models.training_rows.order
     arrays: Arrays = {"rows.log_odds": training.log_odds[order]}
     if scorer.local is not None:
-        arrays["rows.neighbors"] = scorer.local.neighborhood.neighbors
+        near = scorer.local.neighborhood.neighbors
+        arrays |= pack_weights(training, order) if near is None else {"rows.neighbors": near}
     if models.layout is not None:
         arrays |= pack_rows_of_kinds(models, training, quality)
     elif training.views is not None:
@@ -63,7 +71,24 @@ def unpack_scored_fit(
     else:
         log_odds = _unpack_log_odds(fields, (len(models.training_rows.Y), len(names)), inputs_alone)
     near = _unpack_neighborhood(fields, models, settings, n_jobs) if settings.uses_neighbors else None
-    return score_training_rows(models, log_odds, names, settings, near, hypotheses=hypotheses, n_jobs=n_jobs)
+    how: dict[str, Any] = {"hypotheses": hypotheses, "n_jobs": n_jobs}
+    if near is not None and near.neighbors is None:
+        how["known_weights"] = _unpack_weights(fields, log_odds.mixed.shape, inputs_alone)
+    return score_training_rows(models, log_odds, names, settings, near, **how)
+
+
+def pack_weights(training: ScoredRows, order: Rows) -> Arrays:
+    """Weights of the rows of a fit, where it would take long to find their neighbours again."""
+    arrays = {"rows.weights": training.weights[order]}
+    if training.views is not None:
+        arrays["rows.views.weights"] = training.views.weights[order]
+    return arrays
+
+
+def _unpack_weights(fields: Fields, shape: tuple[int, int], inputs_alone: bool) -> TrainingWeights:
+    weights = at_least(LEAST_WEIGHT, fields.floats("rows.weights", *shape))
+    other = at_least(LEAST_WEIGHT, fields.floats("rows.views.weights", *shape)) if inputs_alone else None
+    return weights, other
 
 
 def _unpack_log_odds(fields: Fields, shape: tuple[int, int], inputs_alone: bool) -> TrainingLogOdds:
@@ -126,10 +151,12 @@ def _unpack_neighborhood(
     fields: Fields, models: FittedModels, settings: ScoringSettings, n_jobs: int | None
 ) -> Neighborhood:
     n_rows, k = len(models.training_rows.Y), settings.n_neighbors
+    how = k, settings.neighbor_space, settings.neighbor_search
+    if fields.has("rows.weights"):
+        return find_neighborhood(models, *how, n_jobs, verbose=False)
     near = fields.array("rows.neighbors", "I32", n_rows, min(k, n_rows - 1))
     if ((near < 0) | (near >= n_rows)).any():
         raise InvalidField("neighbors")
-    how = k, settings.neighbor_space, settings.neighbor_search
     return find_neighborhood(models, *how, n_jobs, verbose=False, known=near)
 
 

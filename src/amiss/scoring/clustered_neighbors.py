@@ -8,6 +8,8 @@ sample.
 
 Distances are in single precision; rows whose distances differ by less than that are taken in either order. Queries
 that are equal are searched once. In survey tables, where a few answers make all the rows, that is most of them.
+The neighbours of all rows are not kept, because they would need more room than most tables: who asks for them is
+told those of a cluster at a time.
 A cluster of more than ``COMPARED`` rows is represented by rows at even steps.
 """
 
@@ -16,26 +18,21 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from amiss.arrays import Floats, Matrix, Neighbors, Rows, row_blocks
 from amiss.progress import Progress, ignored
-from amiss.scoring.equal_rows import for_each
+from amiss.scoring.equal_rows import Visit, distinct_rows, own_places, visit_equal, without
 from amiss.scoring.neighbors import NearestRows
+from amiss.scoring.selection import Single, smallest
 from amiss.threads import one_blas_thread, thread_count, workers
 
-COMPARED = 6_000  # rows that a query is compared with
-ROWS_PER_CLUSTER, MOST_CLUSTERS = 500, 1024
+COMPARED = 3_000  # rows that a query is compared with
+ROWS_PER_CLUSTER, MOST_CLUSTERS = 250, 1024
 LEARNED_FROM = 32  # rows per cluster
 STEPS = 5  # of k-means
 SAMPLE = 256  # rows whose exact neighbours are found, to measure the recall
 # Queries that are compared at once. Always as many, so that no product depends on which queries come together.
 TOGETHER = 64
-ONE_IN = 8  # of the compared rows bound how far the k-th neighbour can be
-
-LAST = np.uint64(2**64 - 1)
-
-Single = npt.NDArray[np.float32]
 
 
 class ClusteredRows(NearestRows):
@@ -47,9 +44,9 @@ class ClusteredRows(NearestRows):
         self._k, self._compared_with = k, max(COMPARED, 4 * k)
         with one_blas_thread():  # its own threads would let the bits depend on their number
             self._centres = _learned(self.rows)
-            cluster = _nearest(self.rows, self._centres)
-        count = np.bincount(cluster, minlength=len(self._centres))
-        self._members = np.split(np.argsort(cluster, kind="stable"), np.cumsum(count)[:-1])
+            self._cluster = _nearest(self.rows, self._centres)
+        count = np.bincount(self._cluster, minlength=len(self._centres))
+        self._members = np.split(np.argsort(self._cluster, kind="stable"), np.cumsum(count)[:-1])
 
     @cached_property
     def recall(self) -> float:  # type: ignore[override]
@@ -61,23 +58,50 @@ class ClusteredRows(NearestRows):
         hits = [np.intersect1d(*both).size for both in zip(exact, found, strict=True)]
         return float(np.sum(hits) / exact.size)
 
+    def each(self, k: int, visit: Visit, n_jobs: int | None, progress: Progress = ignored) -> None:
+        """Visit all rows, some at a time, with the k nearest others of each."""
+        n_rows = len(self.rows)
+        first, of = distinct_rows(self.rows)
+        if len(first) < n_rows:
+            near = self._found(k + 1, self.rows[first], False, n_jobs, progress)
+            visit_equal(near, of, visit, n_jobs)
+            progress(n_rows - len(first))
+            return
+
+        def others(mine: Rows, among: Rows, places: Neighbors) -> None:
+            visit(mine, among, without(places, own_places(mine, among)))
+            progress(len(mine))
+
+        self._visit(k + 1, self.rows, self._cluster, others, n_jobs)
+
     def _found(self, k: int, asked: Matrix, own: bool, n_jobs: int | None, progress: Progress) -> Neighbors:
-        single, k = np.asarray(asked, dtype=np.float32), k + own
+        single = np.asarray(asked, dtype=np.float32)
         result = np.empty((len(single), k), dtype=np.int32)
-        with one_blas_thread(), workers(thread_count(n_jobs)) as ours:
+
+        def keep(mine: Rows, among: Rows, places: Neighbors) -> None:
+            near = without(places, own_places(mine, among)) if own else places
+            result[mine] = among[near]
+            progress(len(mine))
+
+        with one_blas_thread():
             cluster = _nearest(single, self._centres)
-            order = np.argsort(cluster, kind="stable")
+        self._visit(k + own, single, cluster, keep, n_jobs)
+        return result
 
-            def work(mine: Rows) -> None:
-                near = self._near(int(cluster[mine[0]]))
-                compared = _Compared(near, self.rows[near])
-                for start in range(0, len(mine), TOGETHER):
-                    some = mine[start : start + TOGETHER]
-                    result[some] = compared.nearest(single[some], k)
-                progress(len(mine))
+    def _visit(self, k: int, asked: Single, cluster: Rows, visit: Visit, n_jobs: int | None) -> None:
+        """Visit queries, those of a cluster together, with the k nearest rows of each."""
+        order = np.argsort(cluster, kind="stable")
 
+        def work(mine: Rows) -> None:
+            among = self._near(int(cluster[mine[0]]))
+            compared, near = _Compared(self.rows[among]), np.empty((len(mine), k), dtype=np.int32)
+            for start in range(0, len(mine), TOGETHER):
+                some = slice(start, start + TOGETHER)
+                near[some] = compared.nearest(asked[mine[some]], k)
+            visit(mine, among, near)
+
+        with one_blas_thread(), workers(thread_count(n_jobs)) as ours:
             ours.each(work, np.split(order, np.flatnonzero(np.diff(cluster[order])) + 1))
-        return for_each(result, np.arange(len(single)), own) if own else result
 
     def _near(self, cluster: int) -> Rows:
         """The rows that queries of a cluster are compared with, in ascending order."""
@@ -95,48 +119,18 @@ class ClusteredRows(NearestRows):
 
 
 class _Compared:
-    """Rows that some queries are compared with, their numbers in ascending order."""
+    """Rows that some queries are compared with."""
 
-    def __init__(self, numbers: Rows, rows: Single) -> None:
-        self.numbers = numbers.astype(np.int32)
+    def __init__(self, rows: Single) -> None:
         squares = np.einsum("ij,ij->i", rows, rows)
         self.turned = np.ascontiguousarray(np.column_stack([-2 * rows, squares]).T)
         self.buffer = np.empty((TOGETHER, len(rows)), dtype=np.float32)
 
     def nearest(self, queries: Single, k: int) -> Neighbors:
-        """The k nearest rows of at most ``TOGETHER`` queries, nearest first, ties to the lower number.
-
-        The k-th of all rows is hardly ever further than one that some of them bound; where it is, all are sorted.
-        """
+        """The places of the k nearest rows of at most ``TOGETHER`` queries, nearest first."""
         padded = np.zeros((TOGETHER, self.turned.shape[0]), dtype=np.float32)
         padded[: len(queries), :-1], padded[:, -1] = queries, 1.0
-        distances = np.matmul(padded, self.turned, out=self.buffer)[: len(queries)]
-        expected = k / ONE_IN
-        rank = int(expected + 3 * np.sqrt(expected) + 2)
-        some = distances[:, ::ONE_IN]
-        bound = np.partition(some, min(rank, some.shape[1] - 1), axis=1)[:, min(rank, some.shape[1] - 1)]
-        flat = np.flatnonzero((distances <= bound[:, None]).ravel())
-        query = flat // len(self.numbers)
-        count = np.bincount(query, minlength=len(queries))
-        if count.min() < k:
-            keys = _keys(distances, np.broadcast_to(self.numbers, distances.shape))
-        else:
-            keys = np.full((len(queries), int(count.max())), LAST)
-            column = np.arange(len(query)) - np.repeat(np.cumsum(count) - count, count)
-            place = flat - query * len(self.numbers)
-            keys[query, column] = _keys(distances.ravel()[flat], self.numbers[place])
-        keys = np.partition(keys, k - 1, axis=1)[:, :k]
-        return (np.sort(keys, axis=1) & np.uint64(0xFFFFFFFF)).astype(np.int32)
-
-
-def _keys(distances: Single, numbers: Neighbors) -> npt.NDArray[np.uint64]:
-    """Whole numbers in the order of the distances, and of the numbers where these are equal.
-
-    The bits of a positive number grow with it; those of a negative one are turned round.
-    """
-    bits = (distances + np.float32(0)).view(np.uint32)  # there is a negative zero
-    ordered = np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31))
-    return (ordered.astype(np.uint64) << np.uint64(32)) | numbers.astype(np.uint64)
+        return smallest(np.matmul(padded, self.turned, out=self.buffer)[: len(queries)], k)
 
 
 def _learned(rows: Single) -> Single:

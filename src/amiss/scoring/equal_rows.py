@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Matrix, Neighbors, Rows, row_blocks
+from amiss.threads import in_blocks
 
 MOSTLY_DISTINCT = 0.5  # share of different rows, up to which equal ones are searched once
+
+Visit = Callable[[Rows, Rows, Neighbors], None]
+"""Is told some rows, others in ascending order, and the places among these of the rows nearest to each."""
 
 
 def without(found: Neighbors, own: Rows) -> Neighbors:
@@ -52,3 +58,23 @@ def for_each(near: Neighbors, of: Rows, own: bool) -> Neighbors:
         found = near[of[some]]
         result[some] = without(found, np.arange(some.start, some.stop)) if own else found
     return result
+
+
+def visit_equal(near: Neighbors, of: Rows, visit: Visit, n_jobs: int | None) -> None:
+    """The same without all of them at once: equal rows are visited together."""
+    order = np.argsort(of, kind="stable")
+
+    def work(some: slice) -> None:
+        mine = order[some]
+        first, last = of[mine[0]], of[mine[-1]]
+        among, places = np.unique(near[first : last + 1].astype(np.intp), return_inverse=True)
+        places = places.reshape(-1, near.shape[1]).astype(np.int32)[of[mine] - first]
+        visit(mine, among, without(places, own_places(mine, among)))
+
+    in_blocks(len(order), work, n_jobs)
+
+
+def own_places(rows: Rows, among: Rows) -> Rows:
+    """The place of each row among others in ascending order, -1 where it is not there."""
+    places = np.minimum(np.searchsorted(among, rows), len(among) - 1)
+    return np.where(among[places] == rows, places, -1)

@@ -21,9 +21,13 @@ LOOKED_AT = 10  # neighbours of each row
 BY_CHANCE = 0.005  # rows that chance may bring so near to a row
 
 
-def share_of_near_copies(points: Matrix, Y: Floats, neighbors: Neighbors) -> float:
-    """The share of rows with a near copy among their neighbours, in a sample of them at even steps."""
-    some = np.linspace(0, len(neighbors) - 1, min(SAMPLE, len(neighbors))).astype(np.intp)
+def sampled_rows(n_rows: int) -> Rows:
+    """Rows at even steps, enough to see whether a table has near copies."""
+    return np.linspace(0, n_rows - 1, min(SAMPLE, n_rows)).astype(np.intp)
+
+
+def share_of_near_copies(points: Matrix, Y: Floats, some: Rows, neighbors: Neighbors) -> float:
+    """The share of some rows that have a near copy among their neighbours, ``(len(some), k)``."""
     pairs = _near_pairs(points, Y, neighbors, some)
     return len(np.unique(pairs[0])) / len(some) if len(some) else 0.0
 
@@ -42,16 +46,16 @@ def near_groups(points: Matrix, Y: Floats, neighbors: Neighbors) -> Rows | None:
 
 
 def _near_pairs(points: Matrix, Y: Floats, neighbors: Neighbors, some: Rows) -> tuple[Rows, Rows]:
-    """Some of the rows and near copies of them, side by side."""
+    """Some of the rows and near copies of them, side by side; ``neighbors`` are those of some rows."""
     k = neighbors.shape[1]
     if k < 2:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    usual = float(np.median(_apart(points, some, neighbors[some, min(USUAL, k) - 1])))
+    usual = float(np.median(_apart(points, some, neighbors[:, min(USUAL, k) - 1])))
     # Within a share s of the usual distance lie s^d times as many rows, where these spread along d columns.
     nearest = usual * min(NEAR, (BY_CHANCE / USUAL) ** (1 / points.shape[1]))
     here, there = [], []
     for place in range(min(LOOKED_AT, k)):
-        other = neighbors[some, place]
+        other = neighbors[:, place]
         apart = _apart(points, some, other)
         near = np.flatnonzero((apart > 0) & (apart <= nearest))
         mine, theirs = Y[some[near]], Y[other[near]]

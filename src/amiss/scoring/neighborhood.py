@@ -12,7 +12,8 @@ from amiss.encoding.encoder import Encoder
 from amiss.encoding.leading_axes import LeadingAxes, is_wide, sampled_axes
 from amiss.models.fitting import FittedModels
 from amiss.models.mixed.layout import OutputLayout
-from amiss.scoring.equal_rows import without
+from amiss.scoring.clustered_neighbors import ClusteredRows
+from amiss.scoring.equal_rows import Visit, without
 from amiss.scoring.neighbors import NearestRows
 from amiss.scoring.searches import NeighborSearch
 from amiss.scoring.spaces import NeighborSpace
@@ -27,6 +28,8 @@ SAMPLE = 4096  # rows that the axes are found from
 class Neighborhood:
     """The rows of a fit to be searched, in the order of their fingerprints, and the neighbours of each.
 
+    Of very many rows ``neighbors`` is None: they are found again where they are asked for.
+
     Rows with the same number in ``groups`` are not each other's neighbours, and only the nearest of a group is a
     neighbour of another row: whoever erred in one row may have erred in all of them. The inputs of a wide table
     are searched along its leading ``axes``: the distances along them are nearly those of all columns, and a search
@@ -34,7 +37,7 @@ class Neighborhood:
     """
 
     nearest: NearestRows
-    neighbors: Neighbors
+    neighbors: Neighbors | None
     k: int
     groups: Rows | None = None
     axes: LeadingAxes | None = None
@@ -48,6 +51,28 @@ class Neighborhood:
     def inputs(self, design: Matrix) -> Matrix:
         """Encoded inputs of rows as they are searched."""
         return _located(design, self.metric, self.axes)
+
+    def each(self, visit: Visit, n_jobs: int | None, verbose: bool) -> None:
+        """Visit all rows with their neighbours."""
+        nearest, groups = self.nearest, self.groups
+        assert isinstance(nearest, ClusteredRows)
+        k = min(self.k, len(nearest.rows) - 1)
+
+        def strangers(rows: Rows, among: Rows, places: Neighbors) -> None:
+            assert groups is not None
+            visit(rows, among, _strangers(places, groups[rows], groups[among], k))
+
+        with progress.stages(verbose)("finding neighbours", len(nearest.rows)) as advance:
+            if groups is None:
+                nearest.each(k, visit, n_jobs, advance)
+            else:
+                nearest.each(_with_company(groups, k), strangers, n_jobs, advance)
+
+    def of_rows(self, rows: Rows, n_jobs: int | None) -> Neighbors:
+        """The neighbours of some rows of the fit."""
+        if self.neighbors is not None:
+            return self.neighbors[rows]
+        return self.of(self.nearest.points(rows), rows, n_jobs, False)
 
     def of(self, queries: Matrix, own: Rows | None, n_jobs: int | None, verbose: bool) -> Neighbors:
         """The rows of the fit near some points; ``own`` are rows that are not to be found again."""
@@ -83,6 +108,8 @@ def find_neighborhood(
         inputs = inputs if axes is None else axes.along(inputs)
     nearest = search.prepared(space.of(inputs, models.points(filled)), k)
     groups = rows.groups if rows.in_company.any() else None
+    if isinstance(nearest, ClusteredRows) and known is None:
+        return Neighborhood(nearest, None, k, groups, axes, metric, models.layout)
     if known is None and groups is None:
         known = _found(nearest, k, None, n_jobs, verbose)
     elif known is None and groups is not None:

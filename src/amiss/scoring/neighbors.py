@@ -61,7 +61,11 @@ class NearestRows:
     @property
     def original(self) -> Matrix:
         """The rows as they were given."""
-        return self.rows if sparse.issparse(self.rows) else self.rows + self.centre
+        return self.points(slice(None))
+
+    def points(self, some: Rows | slice) -> Matrix:
+        """Some of the rows as they were given."""
+        return self.rows[some] if sparse.issparse(self.rows) else self.rows[some] + self.centre
 
     def _centred(self, rows: Matrix) -> Matrix:
         return rows if sparse.issparse(rows) else rows - self.centre

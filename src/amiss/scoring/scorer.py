@@ -159,6 +159,28 @@ class Scorer:
         return ViewWeights(self.global_weights, self.local).of(self.rule, self.weighting, near, self.n_jobs)
 
 
+def training_weights(scorer: Scorer) -> tuple[Floats, Floats | None]:
+    """Weights of the training rows by both views; the latter is None where no rule asks for it."""
+    rule, weighting, local, by_inputs = scorer.rule, scorer.weighting, scorer.local, scorer.by_inputs
+    if local is None:
+        assert scorer.global_weights is not None
+        return scorer.global_weights, None if by_inputs is None else by_inputs.everywhere
+    near = local.neighborhood.neighbors
+    if near is not None:
+        other = None if by_inputs is None else by_inputs.of(rule, weighting, near, scorer.n_jobs)
+        return scorer.weights(near), other
+    views = [local, *([] if by_inputs is None or by_inputs.local is None else [by_inputs.local])]
+    found = [np.empty_like(view.errors) for view in views]
+
+    def visit(rows: Rows, among: Rows, places: Neighbors) -> None:
+        for view, weights in zip(views, found, strict=True):
+            near_errors = view.errors[among], view.observed[among], view.mean_errors
+            weights[rows] = rule.local_weights(*near_errors, places, weighting)
+
+    local.neighborhood.each(visit, scorer.n_jobs, scorer.verbose)
+    return found[0], found[1] if len(found) > 1 else None
+
+
 @dataclass(frozen=True, eq=False)
 class Seen:
     """What makes the scores of rows beside their outputs."""

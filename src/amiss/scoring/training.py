@@ -17,13 +17,16 @@ from amiss.scoring.hypotheses import Hypotheses
 from amiss.scoring.neighborhood import Neighborhood, find_neighborhood
 from amiss.scoring.quality import OutputQuality, of_kinds, output_quality
 from amiss.scoring.rows import ScoredRows
-from amiss.scoring.scorer import LocalErrors, Scorer, ViewWeights
+from amiss.scoring.scorer import LocalErrors, Scorer, ViewWeights, training_weights
 from amiss.scoring.settings import ScoringSettings
 from amiss.scoring.shares import Found, learn_hypotheses
 from amiss.scoring.two_views import TwoViews, learn_two_views
 from amiss.scoring.views import Views
 
 NO_WEIGHTS = np.empty(0)
+
+TrainingWeights = tuple[Floats, Floats | None]
+"""Weights by models of inputs and other outputs and, where a rule asks for them, by models of the inputs alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,22 +56,24 @@ def score_training_rows(
     neighborhood: Neighborhood | None,
     *,
     hypotheses: Hypotheses | TwoViews | None = None,
+    known_weights: TrainingWeights | None = None,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> ScoredFit:
     """Score the rows of a fit by their ``log_odds``, which are in the order of their fingerprints.
 
-    ``hypotheses`` are those that were learned before; without them they are learned, if the rule weighs any.
+    ``hypotheses`` are those that were learned before; without them they are learned, if the rule weighs any. So it
+    is with ``known_weights``.
     """
     rows = models.training_rows
     Y, observed, mixed = models.coded(rows.Y), ~np.isnan(rows.Y), log_odds.mixed
     included = settings.included(output_names, mixed, Y, observed, log_odds.skill)
     scorer = _scorer(settings, included, log_odds, Y, neighborhood, n_jobs, verbose)
-    near = None if neighborhood is None else neighborhood.neighbors
-    weights, views = scorer.weights(near), None
+    weights, by_inputs = known_weights or training_weights(scorer)
+    views = None
     if scorer.by_inputs is not None:
-        assert log_odds.views is not None
-        views = replace(log_odds.views, weights=scorer.by_inputs.of(scorer.rule, scorer.weighting, near, n_jobs))
+        assert log_odds.views is not None and by_inputs is not None
+        views = replace(log_odds.views, weights=by_inputs)
         if hypotheses is None and log_odds.of_kinds is not None:
             hypotheses = learn_two_views(mixed, Y, weights, views, included, *log_odds.of_kinds.learned_by)
         elif hypotheses is None:
