@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.tables import make_table
 
+from amiss import MCODE
+from amiss.scoring import clustered_neighbors
 from amiss.scoring.registry import RULES, WEIGHTINGS
 from amiss.scoring.rules import contributions, scores
+from amiss.scoring.scorer import training_weights
 from amiss.scoring.weightings import SMALLEST_ERROR
 from amiss.scoring.weights import (
     PRIOR_ERRORS,
@@ -134,3 +138,24 @@ def test_no_contribution_is_minus_zero():
     np.testing.assert_allclose(parts, [[0, -2 * np.log(0.5)]])
     for rule in RULES.values():
         assert not np.signbit(contributions(rule, log_rho, np.ones(2), seen, both)).any()
+
+
+@pytest.mark.parametrize("rule", ["flip", "lrw"])
+@pytest.mark.parametrize("kind", ["plain", "equal rows", "groups", "outputs that hardly anybody shows"])
+def test_weights_of_rows_whose_neighbours_are_not_kept(monkeypatch, rule, kind):
+    monkeypatch.setattr(clustered_neighbors, "COMPARED", 300)
+    monkeypatch.setattr(clustered_neighbors, "ROWS_PER_CLUSTER", 40)
+    X, Y = make_table(700, seed=3)
+    Y = Y.astype(float)
+    if kind == "equal rows":
+        X = np.round(X[:, :2])
+    if kind == "outputs that hardly anybody shows":
+        Y[10:, 1], Y[::3, 0] = np.nan, np.nan
+    groups = np.arange(700) // 2 if kind == "groups" else None
+    fitted = MCODE(rule=rule, n_neighbors=20, neighbor_search="approximate").fit(X, Y, groups=groups).fitted_
+    scorer = fitted.scorer
+    assert scorer.local.neighborhood.neighbors is None
+    near = scorer.local.neighborhood.of_rows(np.arange(700), None)
+    assert (near != np.arange(700)[:, None]).all()
+    np.testing.assert_allclose(training_weights(scorer)[0], scorer.weights(near), rtol=1e-12)
+    np.testing.assert_array_equal(fitted.training.weights, scorer.weights(near)[fitted.models.training_rows.place])

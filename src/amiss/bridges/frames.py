@@ -21,7 +21,7 @@ from amiss.detector import MCODE
 from amiss.errors import DataError, MissingDependencyError
 from amiss.monitoring.batch import ScoredBatch
 from amiss.output.cells import Cell, suspicious_cells
-from amiss.output.list_columns import Columns, joined, list_columns
+from amiss.output.list_columns import Lists, joined, list_columns
 from amiss.output.list_formats import as_columns, column_type, of_one_type
 from amiss.output.lists import cell_record
 from amiss.output.ranking import RankedList
@@ -160,7 +160,7 @@ def _column(name: str, values: list[Any]) -> tuple[type, list[Any]]:
     return (str if any(isinstance(each, str) for each in values) else column_type(name)), values
 
 
-def _frame(library: FrameLibrary, listed: Columns, ids: list[Any] | None) -> Any:
+def _frame(library: FrameLibrary, listed: Lists, ids: list[Any] | None) -> Any:
     columns = {name: _column(name, values) for name, values in of_one_type(listed).items()}
     if ids is not None:
         kind = int if all(isinstance(each, int) for each in ids) else str

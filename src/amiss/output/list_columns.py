@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from amiss.arrays import Mask, Rows
+from amiss.arrays import Floats, Mask, Rows
 from amiss.output.ranking import RankedList
 from amiss.output.six_digits import six_digit_values
 
 ROWS = 8192  # of a block
 
-Columns = dict[str, list[Any]]
-"""Values of some rows by the names of the columns; None where a row has none."""
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Texts by their numbers; -1 where a row has none."""
+
+    codes: Rows
+    texts: Sequence[str]
+
+
+Column: TypeAlias = list[Any] | Rows | Floats | Coded
+"""Values of some rows: None, NaN or -1 where a row has none."""
+
+Columns = dict[str, Column]
+"""Values of some rows by the names of the columns."""
+
+Lists = dict[str, list[Any]]
+"""The same as Python's own values."""
+
+
+def plain(column: Column) -> list[Any]:
+    """The values as Python's own, None where a row has none."""
+    if isinstance(column, Coded):
+        return [None if code < 0 else column.texts[code] for code in column.codes.tolist()]
+    if isinstance(column, np.ndarray):
+        return [None if value != value else value for value in column.tolist()]
+    return column
 
 
 def list_columns(ranked: RankedList, n_reasons: int) -> Iterator[Columns]:
@@ -23,24 +48,24 @@ def list_columns(ranked: RankedList, n_reasons: int) -> Iterator[Columns]:
         yield _block(ranked, start, ranked.order[start : start + ROWS], n_reasons)
 
 
-def joined(blocks: Iterator[Columns]) -> Columns:
+def joined(blocks: Iterator[Columns]) -> Lists:
     """All blocks as one."""
-    whole: Columns = {}
+    whole: Lists = {}
     for block in blocks:
         for name, values in block.items():
-            whole.setdefault(name, []).extend(values)
+            whole.setdefault(name, []).extend(plain(values))
     return whole
 
 
 def _block(ranked: RankedList, start: int, rows: Rows, n_reasons: int) -> Columns:
     data, scored = ranked.data, ranked.rows
-    columns: Columns = {"rank": list(range(start + 1, start + len(rows) + 1)), "row": (rows + 1).tolist()}
+    columns: Columns = {"rank": np.arange(start + 1, start + len(rows) + 1), "row": rows + 1}
     columns |= _places(ranked, rows)
     if data.ids is not None:
         columns["id"] = [data.ids[row] for row in rows.tolist()]
     columns |= {
         "score": six_digit_values(scored.scores[rows]),
-        "flagged": ranked.flagged[rows].astype(int).tolist(),
+        "flagged": ranked.flagged[rows].astype(np.intp),
     }
     if ranked.p_values is not None:
         columns["p_value"] = six_digit_values(ranked.p_values[rows])
@@ -48,7 +73,7 @@ def _block(ranked: RankedList, start: int, rows: Rows, n_reasons: int) -> Column
         columns["p_value"] = [None] * len(rows)
     if ranked.is_new:
         known = ranked.in_fit
-        columns["in_fit"] = [None] * len(rows) if known is None else known[rows].astype(int).tolist()
+        columns["in_fit"] = [None] * len(rows) if known is None else known[rows].astype(np.intp)
     outputs, named = ranked.largest(rows, n_reasons)
     for place in range(n_reasons):
         columns |= _reason(ranked, rows, outputs[:, place], named[:, place], f"_{place + 1}")
@@ -60,47 +85,50 @@ def _places(ranked: RankedList, rows: Rows) -> Columns:
     origin = ranked.data.Y.origin
     if origin is None:
         return {}
-    file, columns = origin.file_of_row[rows].tolist(), Columns()
+    file, columns = origin.file_of_row[rows], Columns()
     if len(origin.files) > 1:
-        columns["file"] = [origin.files[each] for each in file]
+        columns["file"] = Coded(file, origin.files)
     if "line" in origin.units:
-        numbers = origin.number_of_row[rows].tolist()
-        columns["line"] = [
-            number if origin.units[each] == "line" else None for number, each in zip(numbers, file, strict=True)
-        ]
+        numbers = origin.number_of_row[rows]
+        has_line = np.array([unit == "line" for unit in origin.units])[file]
+        columns["line"] = numbers if has_line.all() else _spread(numbers[has_line].tolist(), has_line)
     return columns
 
 
 def _reason(ranked: RankedList, rows: Rows, outputs: Rows, named: Mask, suffix: str) -> Columns:
     """One output of each row, and what it adds to the score."""
-    scored, n_rows = ranked.rows, len(rows)
-    some = np.flatnonzero(named)
-    at = rows[some], outputs[some]
+    scored, at = ranked.rows, (rows[named], outputs[named])
 
-    def spread(values: list[Any]) -> list[Any]:
-        if len(some) == n_rows:
-            return values
-        result = [None] * n_rows
-        for place, value in zip(some.tolist(), values, strict=True):
-            result[place] = value
+    def numbers(values: Floats) -> Floats:
+        result = np.full(len(rows), np.nan)
+        result[named] = six_digit_values(values[at])
         return result
 
-    columns = {
-        "output": spread([scored.output_names[output] for output in at[1].tolist()]),
-        "observed": spread(_observed(ranked, *at)),
-        "probability": spread(six_digit_values(scored.probabilities[at])),
-        "contribution": spread(six_digit_values(scored.contributions[at])),
+    columns: Columns = {
+        "output": Coded(np.where(named, outputs, -1), scored.output_names),
+        "observed": _spread(_observed(ranked, *at), named),
+        "probability": numbers(scored.probabilities),
+        "contribution": numbers(scored.contributions),
     }
     if ranked.is_new:
         known = ranked.output_p_values
-        columns["p_value"] = [None] * n_rows if known is None else spread(six_digit_values(known[at]))
+        columns["p_value"] = [None] * len(rows) if known is None else numbers(known)
     return {name + suffix: values for name, values in columns.items()}
 
 
-def _observed(ranked: RankedList, rows: Rows, outputs: Rows) -> list[Any]:
+def _spread(values: list[Any] | Rows, where: Mask) -> list[Any] | Rows:
+    """Values of some rows, None for all others."""
+    if where.all():
+        return values
+    result = np.full(len(where), None)
+    result[where] = values
+    return list(result)
+
+
+def _observed(ranked: RankedList, rows: Rows, outputs: Rows) -> list[Any] | Rows:
     """Observed values as a program reads them."""
     values = ranked.rows.Y[rows, outputs]
     if ranked.rows.forecast is None:  # each is 0 or 1
-        return values.astype(int).tolist()
+        return values.astype(np.intp)
     kinds = ranked.rows.columns
     return [kinds[output].plain(value) for output, value in zip(outputs.tolist(), values.tolist(), strict=True)]

@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from importlib.util import find_spec
 from itertools import islice
 from typing import IO, Any, Protocol
 
-from amiss.output.list_columns import ROWS, Columns, joined
+import numpy as np
+
+from amiss.output.list_columns import ROWS, Columns, Lists, joined, plain
 from amiss.output.ranking import RankedRow
 from amiss.readers.parquet import require_pyarrow
 from amiss.wording import six_digits
@@ -51,11 +54,10 @@ class Csv:
     def check(self) -> None: ...
 
     def write(self, stream: IO[bytes], blocks: Iterator[Columns]) -> None:
-        with as_text(stream) as text:
-            for number, columns in enumerate(blocks):
-                if number == 0:
-                    text.write(",".join(map(quoted, columns)) + "\n")
-                text.writelines(csv_lines(columns))
+        for number, columns in enumerate(blocks):
+            if number == 0:
+                stream.write((",".join(map(quoted, columns)) + "\n").encode())
+            stream.write(csv_block(columns))
 
     def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
         self.write(stream, in_blocks(records))
@@ -100,10 +102,10 @@ class Parquet:
         pq.write_table(table, stream)
 
     def write_records(self, stream: IO[bytes], records: Iterator[dict[str, Any]]) -> None:
-        self.write(stream, iter([as_columns(list(records))]))
+        self.write(stream, iter([{**as_columns(list(records))}]))
 
 
-def as_columns(records: list[dict[str, Any]]) -> Columns:
+def as_columns(records: list[dict[str, Any]]) -> Lists:
     """Lines that all have the same fields, as columns."""
     return {name: [each[name] for each in records] for name in records[0]} if records else {}
 
@@ -111,10 +113,10 @@ def as_columns(records: list[dict[str, Any]]) -> Columns:
 def in_blocks(records: Iterator[dict[str, Any]]) -> Iterator[Columns]:
     """The same, some lines at a time."""
     while some := list(islice(records, ROWS)):
-        yield as_columns(some)
+        yield {**as_columns(some)}
 
 
-def of_one_type(columns: Columns) -> Columns:
+def of_one_type(columns: Lists) -> Lists:
     """The same with observed and suggested values as texts, unless all of them are whole numbers."""
     found = dict(columns)
     for name, values in columns.items():
@@ -163,8 +165,9 @@ def _new_row_fields(row: RankedRow) -> dict[str, Any]:
     return {} if row.p_value is None else {"p_value": six_digits(row.p_value)}
 
 
-def json_lines(columns: Columns) -> Iterator[str]:
+def json_lines(blocks: Columns) -> Iterator[str]:
     """The rows as :func:`record` writes them, a line each."""
+    columns = {name: plain(values) for name, values in blocks.items()}
     texts = {name: list(map(_json_of(values), values)) for name, values in columns.items()}
     texts["flagged"] = ["true" if flagged else "false" for flagged in columns["flagged"]]
     if "in_fit" in columns:
@@ -199,13 +202,23 @@ def _json_of(values: list[Any]) -> Callable[[Any], str]:
     return lru_cache(maxsize=1024)(partial(json.dumps, ensure_ascii=False))
 
 
+def csv_block(columns: Columns) -> bytes:
+    """The rows as lines of CSV; a full block is worth importing pyarrow."""
+    first: Any = next(iter(columns.values()), ())
+    if isinstance(first, np.ndarray) and len(first) == ROWS and find_spec("pyarrow") is not None:
+        from amiss.output.arrow_lines import arrow_lines
+
+        return arrow_lines(columns, csv_texts)
+    return "".join(csv_lines(columns)).encode()
+
+
 def csv_lines(columns: Columns) -> Iterator[str]:
     """The rows as lines of CSV: numbers as Python writes them, texts quoted where they must be."""
-    texts = [csv_texts(values) for values in columns.values()]
+    texts = [csv_texts(plain(values)) for values in columns.values()]
     return (line + "\n" for line in map(",".join, zip(*texts, strict=True)))
 
 
-def csv_texts(values: list[Any]) -> list[str]:
+def csv_texts(values: Sequence[Any]) -> list[str]:
     """A column as it stands in CSV; equal texts are made harmless and quoted once.
 
     >>> csv_texts([1, 0.5, None, "a,b", "=1+1"])

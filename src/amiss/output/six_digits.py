@@ -11,14 +11,14 @@ NEAR_A_TIE = 1e-5  # of the last digit: a product may be rounded to the other si
 EXACT_POWERS = 22  # powers of ten that are exact in double precision
 
 
-def six_digit_values(values: Floats) -> list[float | None]:
-    """The same as :func:`amiss.wording.six_digits` of each value.
+def six_digit_values(values: Floats) -> Floats:
+    """The same as :func:`amiss.wording.six_digits` of each value, NaN where that is None.
 
     A quotient of two whole numbers that are exact is the number nearest to the decimal that it means, so nothing
     is rounded twice. What is too near a tie, too large or too small is rounded one by one.
 
-    >>> six_digit_values(np.array([1 / 3, 0.0, np.nan, 1234567.0, 1e-30]))
-    [0.333333, 0.0, None, 1234570.0, 1e-30]
+    >>> six_digit_values(np.array([1 / 3, 0.0, np.nan, 1234567.0, 1e-30])).tolist()
+    [0.333333, 0.0, nan, 1234570.0, 1e-30]
     """
     size = np.abs(values)
     simple = np.isfinite(values) & (size > 0)
@@ -31,8 +31,9 @@ def six_digit_values(values: Floats) -> list[float | None]:
     whole = np.rint(scaled)
     # At a power of ten the logarithm may be off by one digit.
     simple &= (np.abs(np.abs(scaled - whole) - 0.5) > NEAR_A_TIE) & (scaled >= 1e5) & (scaled < 1e6)
-    result: list[float | None] = (np.copysign(whole, values) / unit).tolist()
+    result: Floats = np.copysign(whole, values) / unit
     left: Rows = np.flatnonzero(~simple)
     for place, value in zip(left.tolist(), values[left].tolist(), strict=True):
-        result[place] = six_digits(value)
+        rounded = six_digits(value)
+        result[place] = np.nan if rounded is None else rounded
     return result

@@ -171,14 +171,28 @@ def training_weights(scorer: Scorer) -> tuple[Floats, Floats | None]:
         return scorer.weights(near), other
     views = [local, *([] if by_inputs is None or by_inputs.local is None else [by_inputs.local])]
     found = [np.empty_like(view.errors) for view in views]
+    nobody = np.empty((1, 0), dtype=np.int32)
+    usual = [rule.local_weights(view.errors, view.observed, view.mean_errors, nobody, weighting) for view in views]
 
     def visit(rows: Rows, among: Rows, places: Neighbors) -> None:
-        for view, weights in zip(views, found, strict=True):
+        seen = _are_seen(local.observed[among], places)
+        for view, weights, instead in zip(views, found, usual, strict=True):
             near_errors = view.errors[among], view.observed[among], view.mean_errors
-            weights[rows] = rule.local_weights(*near_errors, places, weighting)
+            own = rule.local_weights(*near_errors, places, weighting)
+            weights[rows] = own if seen is None else np.where(seen, own, instead)
 
     local.neighborhood.each(visit, scorer.n_jobs, scorer.verbose)
     return found[0], found[1] if len(found) > 1 else None
+
+
+def _are_seen(observed: Mask, places: Neighbors) -> Mask | None:
+    """Whether any neighbour shows an output, ``(n_rows, n_outputs)``; None if all do."""
+    if observed.all():
+        return None
+    seen = np.zeros((len(places), observed.shape[1]), dtype=bool)
+    for column in places.T:
+        seen |= observed[column]
+    return seen
 
 
 @dataclass(frozen=True, eq=False)
