@@ -13,8 +13,9 @@ import os
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +27,7 @@ CONTAINER = Path("/sys/fs/cgroup")  # where Linux says what a container may use
 BLOCK_ROWS = 1024  # of arrays that stay in the cache while several things are done to them
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 class Workers:
@@ -80,6 +82,22 @@ def _noted_interrupts() -> Iterator[threading.Event]:
         yield noted
     finally:
         signal.signal(signal.SIGINT, usual)
+
+
+def in_order(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> Iterator[Result]:
+    """What ``work`` makes of every item, in their order; threads are never more than a few items ahead."""
+    n_threads, waiting = thread_count(n_jobs), deque[Future[Result]]()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for rest in waiting:
+                rest.cancel()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

@@ -152,6 +152,9 @@ class Table:
         chosen = np.asarray(columns, dtype=np.intp)
         names = tuple(self.names[column] for column in columns)
         kinds = tuple(self.kinds[column] for column in columns) if self.kinds else ()
+        neighbors = slice(columns[0], columns[-1] + 1) if len(columns) else slice(0, 0)
+        if not sparse.issparse(self.values) and list(columns) == list(range(self.shape[1]))[neighbors]:
+            return self._with(self.values[:, neighbors], names=names, levels=levels, kinds=kinds)  # without a copy
         return self._with(self.values[:, chosen], names=names, levels=levels, kinds=kinds)
 
     def _with(self, values: Matrix, **changes: Any) -> Table:

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +27,7 @@ from amiss.readers.header import check_header, likeliest_delimiter
 from amiss.readers.part import Part
 from amiss.readers.select import Roles, Selection
 from amiss.readers.source import NOT_TEXT, Source
+from amiss.threads import in_order
 
 WORTH_IT = 1 << 20  # bytes of a file; importing pyarrow takes longer than reading less
 BLOCK = 4 << 20  # bytes that are read at a time
@@ -71,25 +73,33 @@ def _read(stream: IO[bytes], source: Source, selection: Selection, delimiter: st
     columns = _Columns(
         header, roles, delimiter, {header[i] for i in roles.kept if selection.is_categorical(header[i])}
     )
-    for block in _blocks(stream):
-        columns.add(block)
+    blocks = _blocks(stream)
+    first = next(blocks, None)
+    if first is None:
+        raise _GiveUp
+    columns.decide(_checked(first))
+    if not isinstance(stream, gzip.GzipFile):
+        columns.numbers.expected = int(Path(source.path).stat().st_size / len(first) * first.count(b"\n") * 1.02)
+    for parsed in in_order(columns.parsed, chain([first], blocks), -1):
+        columns.add(parsed)
     return columns.part(source)
 
 
 def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
-    """Blocks of whole lines that no reader could read differently."""
+    """Blocks of whole lines."""
     rest = b""
     while piece := stream.read(BLOCK):
         end = piece.rfind(b"\n") + 1
         if not end:
             raise _GiveUp  # a line longer than any that this reader takes
-        yield _checked(rest + piece[:end])
+        yield rest + piece[:end]
         rest = piece[end:]
     if rest:
-        yield _checked(rest + b"\n")
+        yield rest + b"\n"
 
 
 def _checked(block: bytes) -> bytes:
+    """A block that no reader could read differently."""
     if b'"' in block or b"\0" in block or block.count(b"\r") != block.count(b"\r\n"):
         raise _GiveUp
     if not block.isascii():
@@ -112,24 +122,29 @@ class _Columns:
     delimiter: str
     categorical: set[str]
     types: dict[str, Any] = field(default_factory=dict)
-    numbers: list[Floats] = field(default_factory=list)
+    numbers: GrowingRows = field(default_factory=lambda: GrowingRows())
     words: dict[str, dict[str, int]] = field(default_factory=dict)
     aside: dict[int, list[str]] = field(default_factory=dict)
 
-    def add(self, block: bytes) -> None:
-        """The rows of one block, the first of which says which columns hold texts."""
+    def decide(self, block: bytes) -> None:
+        """The first block says which columns hold texts."""
+        self.types = self._told_types(block)
+
+    def parsed(self, block: bytes) -> Any:
+        """One block as a table of pyarrow's."""
+        return self._parsed(_checked(block), self.types)
+
+    def add(self, table: Any) -> None:
+        """The rows of the next block."""
         import pyarrow as pa
 
-        self.types = self.types or self._told_types(block)
-        table = self._parsed(block, self.types)
-        values = np.empty((table.num_rows, len(self.roles.kept)))
+        values = self.numbers.more(table.num_rows, len(self.roles.kept))
         for place, position in enumerate(self.roles.kept):
             column, name = table.column(position), self.header[position]
             if pa.types.is_floating(column.type):
                 values[:, place] = _floats(column)
             else:
                 values[:, place] = self._codes(name, column)
-        self.numbers.append(values)
         for aside in {self.roles.id, self.roles.pictures} - {None}:
             assert aside is not None
             self.aside.setdefault(aside, []).extend(table.column(aside).to_pylist())
@@ -142,7 +157,7 @@ class _Columns:
         try:
             return csv.read_csv(
                 pa.py_buffer(block),
-                read_options=csv.ReadOptions(column_names=places),
+                read_options=csv.ReadOptions(column_names=places, use_threads=False, block_size=BLOCK * 2),
                 parse_options=csv.ParseOptions(
                     delimiter=self.delimiter, quote_char=False, ignore_empty_lines=False
                 ),
@@ -178,10 +193,7 @@ class _Columns:
 
     def part(self, source: Source) -> Part:
         """All rows."""
-        if not self.numbers:
-            raise _GiveUp
-        values = self.numbers[0] if len(self.numbers) == 1 else np.concatenate(self.numbers)
-        self.numbers.clear()
+        values = self.numbers.rows
         levels: dict[int, tuple[str, ...]] = {}
         for place, position in enumerate(self.roles.kept):
             name = self.header[position]
@@ -198,6 +210,27 @@ class _Columns:
             pictures = [source.beside(cell.strip()) for cell in self.aside[self.roles.pictures]]
         lines: Rows = np.arange(2, len(values) + 2)
         return Part.of(source, Table(values, names, levels), self.roles, lines, ids, pictures)
+
+
+class GrowingRows:
+    """A matrix to which rows are added; it is copied when there are more of them than ``expected``."""
+
+    def __init__(self) -> None:
+        self._room, self._used, self.expected = np.empty((0, 0)), 0, 0
+
+    @property
+    def rows(self) -> Floats:
+        """All rows so far."""
+        return self._room[: self._used]
+
+    def more(self, n_rows: int, n_columns: int) -> Floats:
+        """Room for some rows after those so far."""
+        start, self._used = self._used, self._used + n_rows
+        if self._used > len(self._room):
+            room = np.empty((max(self._used, self.expected, len(self._room) * 3 // 2), n_columns))
+            room[:start] = self._room[:start].reshape(start, n_columns)
+            self._room = room
+        return self._room[start : self._used]
 
 
 def _levels(words: dict[str, int], categorical: bool) -> tuple[tuple[str, ...], Floats]:
