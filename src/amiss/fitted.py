@@ -361,11 +361,11 @@ def fit_detector(
     notes = (*notes, *result.notes)
     share = scoring.out_of_fold_share
     models = result.models if share else without_fold_models(result.models)
-    log_odds, error_rates = TrainingLogOdds.of(result, scoring), ErrorRates.out_of_fold(result)
+    log_odds, error_rates = [TrainingLogOdds.of(result, scoring)], ErrorRates.out_of_fold(result)
     del result  # its log-odds are as large as the outputs, several times
     near = neighborhood_of(models, scoring, **how)
-    scored = score_training_rows(models, log_odds, columns.outputs, scoring, near, hypotheses=learned, **how)
-    del log_odds  # the scored rows have them
+    seen = columns.outputs, scoring, near
+    scored = score_training_rows(models, log_odds.pop(), *seen, hypotheses=learned, **how)
     settings = settings.with_scaling(models.encoder.scaling)
 
     def drawn(level: float) -> Floats:
@@ -387,6 +387,6 @@ def fit_detector(
         decision=decide_training(scored.rows.scores, settings.decision, drawn),
         error_rates=error_rates,
         choice=choice,
-        error_estimate=estimate_errors(scored.scorer.hypotheses, scored.rows),
+        error_estimate=estimate_errors(scored.scorer.hypotheses, scored.rows, settings.n_jobs),
         notes=notes,
     )

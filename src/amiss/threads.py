@@ -14,20 +14,26 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
+from amiss.arrays import Rows
+
 CONTAINER = Path("/sys/fs/cgroup")  # where Linux says what a container may use
+LARGE_BLOCK = 1 << 16  # rows
 BLOCK_ROWS = 1024  # of arrays that stay in the cache while several things are done to them
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Array = npt.NDArray[Any]
 
 
 class Workers:
@@ -150,3 +156,25 @@ def in_blocks(n_rows: int, work: Callable[[slice], None], n_jobs: int | None) ->
         return
     with workers(thread_count(n_jobs)) as ours:
         ours.each(work, blocks)
+
+
+def in_large_blocks(n_rows: int, work: Callable[[slice], Result], n_jobs: int | None) -> list[Result]:
+    """What ``work`` makes of blocks of very many rows, in their order, on all threads; a single block of fewer."""
+    blocks = [slice(a, min(a + LARGE_BLOCK, n_rows)) for a in range(0, max(n_rows, 1), LARGE_BLOCK)]
+    return list(in_order(work, blocks, n_jobs)) if len(blocks) > 1 else [work(blocks[0])]
+
+
+def summed(parts: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
+    """All parts added up, entry by entry, from the first to the last."""
+    return tuple(sum(entries[1:], start=entries[0]) for entries in zip(*parts, strict=True))
+
+
+def taken(values: Array, rows: Rows, n_jobs: int | None) -> Array:
+    """``values[rows]``, copied on all threads."""
+    result = np.empty((len(rows), *values.shape[1:]), dtype=values.dtype)
+
+    def work(some: slice) -> None:
+        np.take(values, rows[some], axis=0, out=result[some], mode="clip")
+
+    in_large_blocks(len(rows), work, n_jobs)
+    return result

@@ -11,6 +11,7 @@ from amiss.scoring.doubt import count_doubtful
 from amiss.scoring.hypotheses import Hypotheses
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.two_views import TwoViews
+from amiss.threads import in_large_blocks
 from amiss.wording import count
 
 # Chosen by eye on tables with errors made on purpose.
@@ -43,7 +44,9 @@ class ErrorEstimate:
     cells: Interval
 
 
-def estimate_errors(hypotheses: Hypotheses | TwoViews | None, scored: ScoredRows) -> ErrorEstimate | None:
+def estimate_errors(
+    hypotheses: Hypotheses | TwoViews | None, scored: ScoredRows, n_jobs: int | None = None
+) -> ErrorEstimate | None:
     """How many rows and cells are wrong; None where no hypotheses are weighed.
 
     The estimate is the expected number of blind errors, as the shares have it, or the number of doubtful rows
@@ -57,8 +60,14 @@ def estimate_errors(hypotheses: Hypotheses | TwoViews | None, scored: ScoredRows
     if isinstance(hypotheses, TwoViews):
         return _of_kinds(scored, scored.wrong)
     Y, weights, views = scored.Y, scored.weights, scored.views
-    blind = hypotheses.expected_blind(hypotheses.statistics(scored.log_odds, Y, weights, views.held_out))
-    doubtful = float(count_doubtful(hypotheses.row_doubts(Y, weights, views)))
+
+    def work(rows: slice) -> tuple[float, float]:
+        mine, seen = weights if weights.ndim == 1 else weights[rows], views.take(rows)
+        evidence = hypotheses.statistics(scored.log_odds[rows], Y[rows], mine, seen.held_out)
+        doubts = hypotheses.row_doubts(Y[rows], mine, seen)
+        return hypotheses.expected_blind(evidence), float(count_doubtful(doubts))
+
+    blind, doubtful = (sum(each) for each in zip(*in_large_blocks(len(Y), work, n_jobs), strict=True))
     chances = -np.expm1(-scored.scores)
     wrong, sure = float(chances.sum()), float((chances > 0.5).sum())
     estimate = max(blind, sure, doubtful if hypotheses.believed else 0.0)

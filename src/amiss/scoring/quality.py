@@ -11,6 +11,7 @@ import numpy.typing as npt
 from amiss.arrays import Floats, Mask, average_ranks
 from amiss.data.output_kinds import BINARY, OutputColumn
 from amiss.models.projection import errors, log_rho
+from amiss.threads import LARGE_BLOCK, in_large_blocks, in_order, summed
 from amiss.wording import count, printable
 
 OF_TAGS = ("prevalence", "auc", "base_log_loss")
@@ -104,14 +105,22 @@ def _told(value: float, digits: str) -> str:
     return "" if np.isnan(value) else f"{value:{digits}}"
 
 
-def skills(log_odds: Floats, Y: Floats, observed: Mask) -> tuple[Floats, Floats, Floats]:
+def skills(
+    log_odds: Floats, Y: Floats, observed: Mask, n_jobs: int | None = None
+) -> tuple[Floats, Floats, Floats]:
     """Log-loss, the base rate's log-loss and the skill of each output.
 
     The base rate is smoothed, (ones + 1/2) / (rows + 1), so a constant output has skill too.
     """
-    count = np.maximum(observed.sum(axis=0), 1)
-    ones = np.where(observed, Y, 0.0).sum(axis=0)
-    loss = -np.where(observed, log_rho(log_odds, Y), 0.0).sum(axis=0) / count
+
+    def work(rows: slice) -> tuple[Floats, ...]:
+        seen, y = observed[rows], Y[rows]
+        lost = np.where(seen, log_rho(log_odds[rows], y), 0.0).sum(axis=0)
+        return seen.sum(axis=0), np.where(seen, y, 0.0).sum(axis=0), lost
+
+    count, ones, lost = summed(in_large_blocks(len(Y), work, n_jobs))
+    count = np.maximum(count, 1)
+    loss = -lost / count
     rate = (ones + 0.5) / (count + 1.0)
     base = -(ones * np.log(rate) + (count - ones) * np.log1p(-rate)) / count
     return loss, base, 1.0 - loss / base
@@ -126,24 +135,36 @@ def output_quality(
     observed: Mask,
     weights: Floats,
     included: Mask,
+    n_jobs: int | None = None,
 ) -> OutputQuality:
     """Quality of every output by the log-odds that make its score."""
-    count = np.maximum(observed.sum(axis=0), 1)
-    error = np.where(observed, errors(log_odds, Y), 0.0)
-    loss, base, skill = skills(log_odds, Y, observed)
+
+    def work(rows: slice) -> tuple[Floats, ...]:
+        seen = observed[rows]
+        error = np.where(seen, errors(log_odds[rows], Y[rows]), 0.0)
+        ones = np.where(seen, Y[rows], 0.0).sum(axis=0)
+        return seen.sum(axis=0), ones, error.sum(axis=0), (error**2).sum(axis=0)
+
+    def auc(i: int) -> float:
+        seen = observed[:, i]
+        return _auc(log_odds[seen, i], Y[seen, i])
+
+    n_observed, ones, error, squared = summed(in_large_blocks(len(Y), work, n_jobs))
+    count = np.maximum(n_observed, 1)
+    loss, base, skill = skills(log_odds, Y, observed, n_jobs)
     return OutputQuality(
         name=names,
         kind=(BINARY.name,) * len(names),
-        observed=observed.sum(axis=0),
-        prevalence=np.where(observed, Y, 0.0).sum(axis=0) / count,
+        observed=n_observed,
+        prevalence=ones / count,
         strength=strength,
         converged=converged,
-        mean_error=error.sum(axis=0) / count,
-        brier=(error**2).sum(axis=0) / count,
+        mean_error=error / count,
+        brier=squared / count,
         log_loss=loss,
         base_log_loss=base,
         skill=skill,
-        auc=np.array([_auc(log_odds[seen, i], Y[seen, i]) for i, seen in enumerate(observed.T)]),
+        auc=np.array(list(in_order(auc, range(len(names)), n_jobs if len(Y) > LARGE_BLOCK else None))),
         weight=np.atleast_2d(weights).mean(axis=0),
         excluded=~included,
     )

@@ -141,7 +141,8 @@ def learn_hypotheses(found: Found, seed: int) -> Hypotheses:
     learned = _expectation_maximisation(learned, seen, flipped, swapped)
     doubts = learned.row_doubts(found.Y[units], found.weights_of(units), found.views.take(units))
     one_class = bool(found.telling.sum() > 1 and not several)
-    apart = np.abs(found.views.by_inputs - found.views.held_out)[~np.isnan(found.Y)]
+    by_inputs, held_out = found.views.by_inputs[units], found.views.held_out[units]
+    apart = np.abs(by_inputs - held_out)[~np.isnan(found.Y[units])]
     unlearned = bool(apart.mean() < LEARNED)
     return with_doubt(learned, seen, doubts, one_class=one_class, unlearned=unlearned)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from amiss.arrays import Floats, Mask
+from amiss.arrays import Floats, Mask, Rows
 from amiss.data.output_kinds import OutputColumn
 from amiss.models.fitting import FitResult, FittedModels
 from amiss.models.mixed.fit import MixedLogOdds
@@ -22,6 +23,7 @@ from amiss.scoring.settings import ScoringSettings
 from amiss.scoring.shares import Found, learn_hypotheses
 from amiss.scoring.two_views import TwoViews, learn_two_views
 from amiss.scoring.views import Views
+from amiss.threads import in_blocks, taken
 
 NO_WEIGHTS = np.empty(0)
 
@@ -79,28 +81,67 @@ def score_training_rows(
         elif hypotheses is None:
             found = Found(models, mixed, log_odds.held_out, weights, views, included)
             hypotheses = learn_hypotheses(found, models.seed)
+            del found
         scorer = replace(scorer, hypotheses=hypotheses)
-    quality = output_quality(
-        output_names, models.strength, models.converged, mixed, Y, observed, weights, included
-    )
-    if log_odds.of_kinds is not None:
-        quality = of_kinds(quality, log_odds.of_kinds.columns, log_odds.of_kinds.skill)
-    judged, back = scorer.judged(mixed, Y, weights, views), rows.place
-    scored = ScoredRows(
+    seen = mixed, Y, observed, weights, included, n_jobs
+    quality = output_quality(output_names, models.strength, models.converged, *seen)
+    of_outputs, forecast = log_odds.of_kinds, None
+    if of_outputs is not None:
+        quality = of_kinds(quality, of_outputs.columns, of_outputs.skill)
+        forecast = of_outputs.forecast.take(rows.place)
+    judged = scorer.judged(mixed, Y, weights, views)
+    by_row = {**vars(judged), "log_odds": mixed, "weights": weights}
+    by_view = {} if views is None else {**vars(views)}
+    del log_odds, mixed, weights, by_inputs, seen, judged, views  # see _in_given_order
+    scored = _scored_rows(models, output_names, included, by_row, by_view, forecast, n_jobs)
+    return ScoredFit(scorer, scored, quality)
+
+
+def _scored_rows(
+    models: FittedModels,
+    output_names: tuple[str, ...],
+    included: Mask,
+    by_row: dict[str, Any],
+    by_view: dict[str, Any],
+    forecast: Forecast | None,
+    n_jobs: int | None,
+) -> ScoredRows:
+    """The rows in the user's order."""
+    rows = models.training_rows
+    Y = taken(rows.Y, rows.place, n_jobs)
+    _in_given_order(by_row, rows.place, n_jobs)
+    _in_given_order(by_view, rows.place, n_jobs)
+    return ScoredRows(
         output_names=output_names,
-        Y=rows.Y[back],
-        log_odds=mixed[back],
-        probabilities=np.where(observed, rho(mixed, Y), np.nan)[back],
-        weights=weights if weights.ndim == 1 else weights[back],
-        contributions=judged.contributions[back],
+        Y=Y,
+        probabilities=_probabilities(by_row["log_odds"], models.coded(Y), n_jobs),
         included=included,
         training_match=np.arange(len(Y)),
-        views=None if views is None else views.take(back),
-        odds=None if judged.odds is None else judged.odds[back],
-        wrong=None if judged.wrong is None else judged.wrong[back],
-        forecast=None if log_odds.of_kinds is None else log_odds.of_kinds.forecast.take(back),
+        views=Views(**by_view) if by_view else None,
+        forecast=forecast,
+        **by_row,
     )
-    return ScoredFit(scorer, scored, quality)
+
+
+def _in_given_order(arrays: dict[str, Any], place: Rows, n_jobs: int | None) -> None:
+    """Put arrays of one row per row of the fit into the user's order.
+
+    Each takes the place of the one before, which nobody else should hold any more: there are many of them.
+    """
+    for name in arrays:
+        if arrays[name] is not None and arrays[name].ndim == 2:
+            arrays[name] = taken(arrays[name], place, n_jobs)
+
+
+def _probabilities(log_odds: Floats, Y: Floats, n_jobs: int | None) -> Floats:
+    """The probability of each observed value, NaN where it is missing."""
+    result = np.empty_like(log_odds)
+
+    def work(rows: slice) -> None:
+        result[rows] = np.where(np.isnan(Y[rows]), np.nan, rho(log_odds[rows], Y[rows]))
+
+    in_blocks(len(Y), work, n_jobs)
+    return result
 
 
 @dataclass(frozen=True, eq=False)
