@@ -305,16 +305,18 @@ def explain_new_row(fitted: FittedDetector, inputs: Table, outputs: Table, row: 
     return replace(explanation, p_value=p_value, values=texts, flagged=bool(decision.flagged[place]))
 
 
-def fit_table(settings: Settings, columns: Columns, inputs: Table, outputs: Table, groups: Any) -> FittedDetector:
+def fit_table(
+    settings: Settings, columns: Columns, inputs: Table, outputs: Table, groups: Any, *, overwrite: bool = False
+) -> FittedDetector:
     """Fit a detector to a whole table, and note what of it would mislead.
 
     ``groups`` say which rows belong together. With "auto" these are near copies: a first fit finds them, and if
-    there are any, a second one keeps them together.
+    there are any, a second one keeps them together. ``overwrite`` says that nobody needs ``inputs`` any longer.
     """
     notes, automatic = columns.doubts_about_given(inputs, outputs), isinstance(groups, str) and groups == "auto"
     together = None if groups is None or automatic else as_groups(groups, len(outputs))
     table = columns, inputs, outputs
-    fitted = fit_detector(settings, *table, groups=together, notes=notes)
+    fitted = fit_detector(settings, *table, groups=together, notes=notes, overwrite=overwrite and not automatic)
     if automatic and fitted.scorer.local is None:
         raise DataError("groups='auto' looks at each row's neighbours, and there are none (n_neighbors, rule)")
     only_given = len(columns.given) == len(columns.inputs)  # near probabilities are no near copies
@@ -343,12 +345,13 @@ def fit_detector(
     notes: Sequence[str] = (),
     part: bool = False,
     learned: TwoViews | None = None,
+    overwrite: bool = False,
 ) -> FittedDetector:
     """Fit the models, score the rows and flag the unusual ones.
 
     Rows with the same number in ``groups`` are kept in one fold. ``notes`` are what is known of the table before.
     In a ``part`` of a table an output may be missing in every row, and a text may differ in most of them.
-    ``learned`` is what the whole table showed of how rows can be wrong.
+    ``learned`` is what the whole table showed of how rows can be wrong. With ``overwrite``, ``inputs`` are lost.
     """
     choice = None
     if settings.scoring.rule is None:
@@ -356,7 +359,7 @@ def fit_detector(
         settings = settings.with_rule(choice.best)
     scoring = settings.scoring
     how: dict[str, Any] = {"n_jobs": settings.n_jobs, "verbose": settings.verbose}
-    rows: dict[str, Any] = {"given": columns.given, "groups": groups, "part": part}
+    rows: dict[str, Any] = {"given": columns.given, "groups": groups, "part": part, "overwrite": overwrite}
     result = fit_models(inputs, outputs, settings.models, seed=settings.seed, **rows, **how)
     notes = (*notes, *result.notes)
     share = scoring.out_of_fold_share
@@ -364,8 +367,11 @@ def fit_detector(
     log_odds, error_rates = [TrainingLogOdds.of(result, scoring)], ErrorRates.out_of_fold(result)
     del result  # its log-odds are as large as the outputs, several times
     near = neighborhood_of(models, scoring, **how)
-    seen = columns.outputs, scoring, near
-    scored = score_training_rows(models, log_odds.pop(), *seen, hypotheses=learned, **how)
+    jobs, noisy, names = settings.n_jobs, settings.verbose, columns.outputs
+    # Without stars, so that nobody here holds the log-odds any longer.
+    scored = score_training_rows(
+        models, log_odds.pop(), names, scoring, near, hypotheses=learned, n_jobs=jobs, verbose=noisy
+    )
     settings = settings.with_scaling(models.encoder.scaling)
 
     def drawn(level: float) -> Floats:

@@ -269,8 +269,8 @@ def settings_of(data: Dataset, options: dict[str, Any]) -> Settings:
         raise click.UsageError(str(error)) from None
 
 
-def fitted_to(data: Dataset, options: dict[str, Any]) -> FittedDetector:
-    """A detector as those options ask for, fitted to all that was read.
+def fitted_to(data: Dataset, options: dict[str, Any], *, overwrite: bool = False) -> FittedDetector:
+    """A detector as those options ask for, fitted to all that was read, the inputs of which ``overwrite`` loses.
 
     It does without :class:`amiss.MCODE`, because importing scikit-learn takes longer than a small fit.
     """
@@ -280,7 +280,7 @@ def fitted_to(data: Dataset, options: dict[str, Any]) -> FittedDetector:
     settings = settings_of(data, options)
     table = Columns.of(data.X, data.Y, data.probabilities, dict(settings.output_kinds))
     groups = options["group"] if data.groups is None else data.groups  # auto, or nothing
-    return fit_table(settings, *table, groups)
+    return fit_table(settings, *table, groups, overwrite=overwrite)
 
 
 def _named(items: tuple[str, ...], names: tuple[str, ...], option: str) -> list[str]:

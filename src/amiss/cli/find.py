@@ -73,9 +73,11 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     elif options["pictures"] is not None:
         raise click.UsageError("--pictures is for the report; add --report report.html, or --drop the column")
     data = read_table(files, options)
-    fitted = fitted_to(data, options)
-    if options["report"] is not None:
+    has_report = options["report"] is not None
+    fitted = fitted_to(data, options, overwrite=not has_report)
+    if has_report:
         _report(fitted, data, files, options)
+    data = data.without_inputs()
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
     ranked = RankedList.of_fit(fitted, data, top if target is None or options["cells"] else None)
     rows = list(ranked.ranked(options["reasons"], top))

@@ -189,7 +189,7 @@ def listing(label: str, names: list[str]) -> str:
 
 def _counters(data: Dataset) -> list[str]:
     """Inputs that rise by one from row to row: most likely identifiers."""
-    if not isinstance(data.X.values, np.ndarray) or len(data) < 3:
+    if not isinstance(data.X.values, np.ndarray) or len(data.X) < 3:
         return []
     steps = (np.diff(data.X.values, axis=0) == 1).all(axis=0)
     return [name for name, counts in zip(data.input_names, steps, strict=True) if counts]

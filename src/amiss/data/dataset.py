@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from amiss.data.table import Table
 
@@ -32,7 +34,11 @@ class Dataset:
         return self.Y.names
 
     def __len__(self) -> int:
-        return len(self.X)
+        return len(self.Y)
+
+    def without_inputs(self) -> Dataset:
+        """The same with no row of inputs left, where nobody needs them any longer."""
+        return replace(self, X=self.X.take(np.empty(0, dtype=np.intp)))
 
     def __repr__(self) -> str:
         return f"Dataset({len(self)} rows, {self.X.shape[1]} inputs, {self.Y.shape[1]} outputs)"

@@ -1,4 +1,4 @@
-"""What is learned of columns in single precision, without a copy of all of them in double precision.
+"""What is learned of columns in single precision, or of many rows, without a copy of all of them.
 
 Sums are taken in double precision, a few columns at a time. Counts and extremes are exact in any precision, and
 are taken a block of rows at a time. So the same numbers give the same in either precision, and no array on the way
@@ -12,9 +12,11 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from amiss.arrays import Floats, Matrix, is_single, row_blocks
 
+WORTH_PARTS = 1 << 23  # cells in double precision
 CELLS = 1 << 20  # of a group
 FEWEST = 16  # columns: as many cells as a line of the cache holds
 
@@ -29,9 +31,14 @@ def column_groups(columns: Matrix) -> Iterator[slice]:
         yield slice(start, min(start + width, n_columns))
 
 
+def in_parts(columns: Matrix) -> bool:
+    """Whether a matrix is looked at a part at a time."""
+    return is_single(columns) or (not sparse.issparse(columns) and columns.size >= WORTH_PARTS)
+
+
 def doubled(columns: Matrix, group: slice) -> Floats:
-    """Some columns in double precision, each in one piece."""
-    return np.asarray(columns[:, group], dtype=np.float64, order="F")
+    """Some columns in double precision; of single precision, each in one piece."""
+    return np.asarray(columns[:, group], dtype=np.float64, order="F" if is_single(columns) else "K")
 
 
 def by_blocks(*combine: np.ufunc) -> Callable[[Callable[[Matrix], Learned]], Callable[[Matrix], Learned]]:
@@ -40,7 +47,7 @@ def by_blocks(*combine: np.ufunc) -> Callable[[Callable[[Matrix], Learned]], Cal
     def decorated(learn: Callable[[Matrix], Learned]) -> Callable[[Matrix], Learned]:
         @wraps(learn)
         def learned(values: Matrix) -> Learned:
-            if not is_single(values) or not len(values):
+            if not in_parts(values) or not len(values):
                 return learn(values)
             parts: list[Any] = [learn(values[rows]) for rows in row_blocks(len(values))]
             if len(combine) == 1:
@@ -58,11 +65,11 @@ def _doubled_floats(values: Any) -> Any:
 
 
 def by_groups(learn: Callable[[Matrix], Learned]) -> Callable[[Matrix], Learned]:
-    """``learn`` gives arrays ``(n_columns,)``; of single precision it sees a group of columns at a time."""
+    """``learn`` gives arrays ``(n_columns,)``; of a matrix in parts it sees a group of columns at a time."""
 
     @wraps(learn)
     def learned(values: Matrix) -> Learned:
-        if not is_single(values) or not values.shape[1]:
+        if not in_parts(values) or not values.shape[1]:
             return learn(values)
         parts: list[Any] = [learn(doubled(values, group)) for group in column_groups(values)]
         if isinstance(parts[0], tuple):

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Floats, Mask, Matrix, is_single
-from amiss.encoding.column_groups import column_groups, doubled
+from amiss.encoding.column_groups import column_groups, doubled, in_parts
 from amiss.encoding.column_statistics import largest_or_one, moments
 from amiss.encoding.count_columns import log_unit_rows
 from amiss.encoding.ranks import Ranks
@@ -54,13 +54,13 @@ class ColumnScales:
     def apply(self, columns: Matrix, *, overwrite: bool = False) -> Matrix:
         """The scaled columns, ``(n_rows, n_columns)``, stored as ``columns`` are.
 
-        With ``overwrite`` they may take the place of ``columns`` in single precision.
+        With ``overwrite`` they may take the place of ``columns``.
         """
         columns = log_unit_rows(columns, self.counts)
-        if is_single(columns):
+        if in_parts(columns):
             result = columns if overwrite else np.empty_like(columns)
             for group in column_groups(columns):
-                result[:, group] = self._of_columns(group)._scaled(doubled(columns, group))
+                result[:, group] = self._of_columns(group, is_single(columns))._scaled(doubled(columns, group))
             return result
         if sparse.issparse(columns):
             shares = _divided(columns.data, self.unit[columns.indices])
@@ -76,9 +76,9 @@ class ColumnScales:
         scaled = (_divided(self.ranks(columns), self.unit) - self.centre) * self.scale
         return np.asarray(clipped(scaled, FURTHEST))
 
-    def _of_columns(self, some: slice) -> ColumnScales:
+    def _of_columns(self, some: slice, single: bool) -> ColumnScales:
         """The same for neighbouring columns."""
-        centre, scale, ranks = self.centre[some], self.scale[some], self.ranks.of_columns(some)
+        centre, scale, ranks = self.centre[some], self.scale[some], self.ranks.of_columns(some, single)
         return ColumnScales(self.counts[some], self.unit[some], centre, scale, ranks)
 
 
@@ -93,9 +93,9 @@ def standardised(columns: Matrix, where: Mask, ranks: Ranks | None = None) -> tu
     (array([3., 5.]), array([3., 0.]))
     """
     ranks = ranks or Ranks.none(len(where))
-    if is_single(columns):
+    if in_parts(columns):
         parts = [
-            _standardised(ranks.of_columns(group)(doubled(columns, group)), where[group])
+            _standardised(ranks.of_columns(group, is_single(columns))(doubled(columns, group)), where[group])
             for group in column_groups(columns)
         ]
         unit, centre, scale = (np.concatenate(each) for each in zip(*parts, strict=True))

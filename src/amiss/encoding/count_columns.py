@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from amiss.arrays import Mask, Matrix, is_single, row_blocks
+from amiss.arrays import Mask, Matrix, row_blocks
+from amiss.encoding.column_groups import in_parts
 from amiss.encoding.column_statistics import lowest_or_zero, nonzero_counts
 
 MOSTLY_ZERO = 0.5  # a column of counts has a smaller share of non-zeros than this, and no negative value
@@ -39,7 +40,7 @@ def log_unit_rows(columns: Matrix, where: Mask) -> Matrix:
     """
     if not where.any():
         return columns
-    if not is_single(columns):
+    if not in_parts(columns):
         return _unit_rows(_logarithms(columns, where), where)
     result = np.empty_like(columns)
     for rows in row_blocks(len(columns)):

@@ -11,13 +11,15 @@ An encoded matrix has three blocks of columns, side by side:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from amiss.arrays import Floats, Mask, Matrix, is_single, row_blocks
+from amiss.arrays import Floats, Mask, Matrix, row_blocks
 from amiss.data.table import Table
+from amiss.encoding.column_groups import in_parts
 
 Levels = Mapping[int, tuple[str, ...]]  # the names of the levels of each column that holds categories
 
@@ -104,13 +106,13 @@ def impute(columns: Matrix, fill_values: Floats) -> Matrix:
         missing = np.isnan(columns.data)
         data = np.where(missing, fill_values[columns.indices], columns.data)
         return sparse.csr_array((data, columns.indices, columns.indptr), shape=columns.shape)
-    if is_single(columns):
-        return _imputed_blocks(columns, fill_values.astype(np.float32))
+    if in_parts(columns):
+        return _imputed_blocks(columns, fill_values.astype(columns.dtype))
     return np.where(np.isnan(columns), fill_values, columns)
 
 
-def _imputed_blocks(columns: Matrix, fill_values: npt.NDArray[np.float32]) -> Matrix:
-    """The same in single precision: the very ``columns`` if nothing is missing."""
+def _imputed_blocks(columns: Matrix, fill_values: npt.NDArray[Any]) -> Matrix:
+    """The same block by block: the very ``columns`` if nothing is missing."""
     result = columns
     for rows in row_blocks(len(columns)):
         missing = np.isnan(columns[rows])

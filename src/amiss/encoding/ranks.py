@@ -75,11 +75,12 @@ class Ranks:
             low, high = np.where(reached, middle, low), np.where(reached, high, middle - 1)
         return low
 
-    def of_columns(self, some: slice) -> SingleRanks:
-        """The ranks of neighbouring columns, whose values came in single precision."""
+    def of_columns(self, some: slice, single: bool) -> Ranks:
+        """The ranks of neighbouring columns, whose values perhaps came in ``single`` precision."""
         ends = np.concatenate([[0], np.cumsum(self.counts)])
         knots = slice(ends[some.start], ends[some.stop])
-        return SingleRanks(self.at[knots], self.rank[knots], self.counts[some])
+        kind = SingleRanks if single else Ranks
+        return kind(self.at[knots], self.rank[knots], self.counts[some])
 
     @classmethod
     def none(cls, n_columns: int) -> Ranks:

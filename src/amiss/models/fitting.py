@@ -17,7 +17,7 @@ from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.data.fingerprints import Fingerprints, row_fingerprints
 from amiss.data.predictions import given_columns
 from amiss.data.row_roles import LOG_PROBABILITY
-from amiss.data.table import Table, copied_rows
+from amiss.data.table import Table, copied_rows, sort_rows
 from amiss.encoding.as_given import AsGiven, Scaled, metric_of
 from amiss.encoding.encoder import Encoder, fit_encoder
 from amiss.encoding.scalings import SCALINGS
@@ -206,15 +206,19 @@ def fit_models(
     part: bool = False,
     given: Sequence[int] = (),
     groups: Rows | None = None,
+    overwrite: bool = False,
 ) -> FitResult:
     """Fit the models to a table, or to a ``part`` of a table that was already checked as a whole.
 
     In a part an output may be missing in every row, and a text may differ in most of them. ``given`` are the
     inputs that hold given log-odds of each output. Rows with the same number in ``groups`` are kept in one fold.
+    If nobody needs ``inputs`` any longer, ``overwrite`` saves another matrix of their size.
     """
     fingerprints = row_fingerprints(inputs.values, outputs.values, seed)
     order = np.argsort(fingerprints, kind="stable")
-    inputs, outputs, fingerprints = copied_rows(inputs, order), outputs.take(order), fingerprints[order]
+    dense = isinstance(inputs.values, np.ndarray)
+    inputs = sort_rows(inputs, order, n_jobs) if overwrite and dense else copied_rows(inputs, order)
+    outputs, fingerprints = outputs.take(order), fingerprints[order]
     groups = None if groups is None else groups[order]
     if outputs.kinds:
         table = inputs, outputs, fingerprints, groups

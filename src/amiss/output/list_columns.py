@@ -101,18 +101,18 @@ def _reason(ranked: RankedList, rows: Rows, outputs: Rows, named: Mask, suffix: 
 
     def numbers(values: Floats) -> Floats:
         result = np.full(len(rows), np.nan)
-        result[named] = six_digit_values(values[at])
+        result[named] = six_digit_values(values)
         return result
 
     columns: Columns = {
         "output": Coded(np.where(named, outputs, -1), scored.output_names),
         "observed": _spread(_observed(ranked, *at), named),
-        "probability": numbers(scored.probabilities),
-        "contribution": numbers(scored.contributions),
+        "probability": numbers(scored.probabilities_of(rows)[named, outputs[named]]),
+        "contribution": numbers(scored.contributions[at]),
     }
     if ranked.is_new:
         known = ranked.output_p_values
-        columns["p_value"] = [None] * len(rows) if known is None else numbers(known)
+        columns["p_value"] = [None] * len(rows) if known is None else numbers(known[at])
     return {name + suffix: values for name, values in columns.items()}
 
 

@@ -131,7 +131,7 @@ class RankedList:
                 Reason(
                     output=rows.output_names[i],
                     observed=rows.columns[i].plain(rows.Y[row, i]),
-                    probability=float(rows.probabilities[row, i]),
+                    probability=float(rows.probabilities_of(row)[i]),
                     contribution=float(rows.contributions[row, i]),
                     p_value=_known(self.output_p_values, (row, i)),
                 )

@@ -73,6 +73,8 @@ def _read(stream: IO[bytes], source: Source, selection: Selection, delimiter: st
     columns = _Columns(
         header, roles, delimiter, {header[i] for i in roles.kept if selection.is_categorical(header[i])}
     )
+    import pyarrow
+
     blocks = _blocks(stream)
     first = next(blocks, None)
     if first is None:
@@ -82,6 +84,7 @@ def _read(stream: IO[bytes], source: Source, selection: Selection, delimiter: st
         columns.numbers.expected = int(Path(source.path).stat().st_size / len(first) * first.count(b"\n") * 1.02)
     for parsed in in_order(columns.parsed, chain([first], blocks), -1):
         columns.add(parsed)
+    pyarrow.default_memory_pool().release_unused()
     return columns.part(source)
 
 

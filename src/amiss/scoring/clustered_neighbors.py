@@ -39,8 +39,15 @@ class ClusteredRows(NearestRows):
     """The same as :class:`NearestRows`, but ``find`` may miss some; ``recall`` is the share that it finds."""
 
     def __init__(self, rows: Floats, k: int) -> None:
-        super().__init__(rows)
-        self.rows: Single = np.asarray(self.rows, dtype=np.float32)
+        self.centre, self.squares = rows.mean(axis=0), np.empty(len(rows))
+        # A query (-q, 1) times this is half of its squared distance, but for what is the same for every row.
+        self._halves: Single = np.empty((len(rows), rows.shape[1] + 1), dtype=np.float32)
+        for block in row_blocks(len(rows)):
+            centred = rows[block] - self.centre
+            self.squares[block] = np.einsum("ij,ij->i", centred, centred)
+            self._halves[block, :-1] = centred
+            self._halves[block, -1] = self.squares[block] / 2
+        self.rows = self._halves[:, :-1]
         self._k, self._compared_with = k, max(COMPARED, 4 * k)
         with one_blas_thread():  # its own threads would let the bits depend on their number
             self._centres = _learned(self.rows)
@@ -94,10 +101,14 @@ class ClusteredRows(NearestRows):
 
         def work(mine: Rows) -> None:
             among = self._near(int(cluster[mine[0]]))
-            compared, near = _Compared(self.rows[among]), np.empty((len(mine), k), dtype=np.int32)
+            compared, near = self._halves[among], np.empty((len(mine), k), dtype=np.int32)
+            distances = np.empty((TOGETHER, len(among)), dtype=np.float32)
             for start in range(0, len(mine), TOGETHER):
-                some = slice(start, start + TOGETHER)
-                near[some] = compared.nearest(asked[mine[some]], k)
+                some = mine[start : start + TOGETHER]
+                queries = np.zeros((TOGETHER, compared.shape[1]), dtype=np.float32)
+                queries[: len(some), :-1], queries[:, -1] = -asked[some], 1.0
+                np.matmul(queries, compared.T, out=distances)
+                near[start : start + TOGETHER] = smallest(distances[: len(some)], k)
             visit(mine, among, near)
 
         with one_blas_thread(), workers(thread_count(n_jobs)) as ours:
@@ -116,21 +127,6 @@ class ClusteredRows(NearestRows):
             if total >= self._compared_with:
                 break
         return np.sort(np.concatenate(found))
-
-
-class _Compared:
-    """Rows that some queries are compared with."""
-
-    def __init__(self, rows: Single) -> None:
-        squares = np.einsum("ij,ij->i", rows, rows)
-        self.turned = np.ascontiguousarray(np.column_stack([-2 * rows, squares]).T)
-        self.buffer = np.empty((TOGETHER, len(rows)), dtype=np.float32)
-
-    def nearest(self, queries: Single, k: int) -> Neighbors:
-        """The places of the k nearest rows of at most ``TOGETHER`` queries, nearest first."""
-        padded = np.zeros((TOGETHER, self.turned.shape[0]), dtype=np.float32)
-        padded[: len(queries), :-1], padded[:, -1] = queries, 1.0
-        return smallest(np.matmul(padded, self.turned, out=self.buffer)[: len(queries)], k)
 
 
 def _learned(rows: Single) -> Single:

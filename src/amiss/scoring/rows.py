@@ -11,7 +11,7 @@ from amiss.arrays import Floats, Mask, Rows, read_only
 from amiss.data.output_kinds import OutputColumn
 from amiss.errors import DataError
 from amiss.models.mixed.layout import coded
-from amiss.models.projection import log_rho
+from amiss.models.projection import log_rho, rho
 from amiss.scoring.forecast import Forecast
 from amiss.scoring.rules import scores
 from amiss.scoring.views import Views
@@ -27,7 +27,6 @@ class ScoredRows:
     output_names : the outputs
     Y : (n_rows, n_outputs) the observed values, NaN where one is missing
     log_odds : (n_rows, n_outputs) of a 1, by the models; of outputs of other kinds, of what was observed
-    probabilities : (n_rows, n_outputs) the probability of each observed value (the paper's rho), NaN if missing
     weights : (n_outputs,), or (n_rows, n_outputs) where they come from each row's neighbourhood
     contributions : (n_rows, n_outputs) what each output adds to the score
     included : (n_outputs,) which outputs count in the score
@@ -38,6 +37,7 @@ class ScoredRows:
     wrong : (n_rows, n_outputs) the probability that each output is wrong, by the hypotheses; None without them
     forecast : what the models expect of each output; None where every output is 0 or 1
     columns : (n_outputs,) the kind of each output
+    probabilities : (n_rows, n_outputs) the probability of each observed value (the paper's rho), NaN if missing
     coded : (n_rows, n_outputs) outputs as ``log_odds`` mean them: 1 where these are of what was observed
     scores : (n_rows,) higher is more unusual
     counted : (n_rows, n_outputs) which outputs count in a row's score: those observed and not left out
@@ -47,7 +47,6 @@ class ScoredRows:
     output_names: tuple[str, ...]
     Y: Floats
     log_odds: Floats
-    probabilities: Floats
     weights: Floats
     contributions: Floats
     included: Mask
@@ -58,7 +57,7 @@ class ScoredRows:
     forecast: Forecast | None = None
 
     def __post_init__(self) -> None:
-        read_only(self.log_odds, self.probabilities, self.weights, self.contributions, self.training_match)
+        read_only(self.log_odds, self.weights, self.contributions, self.training_match)
 
     def __len__(self) -> int:
         return len(self.contributions)
@@ -77,6 +76,19 @@ class ScoredRows:
         if self.forecast is not None:
             return self.forecast.layout.columns
         return tuple(OutputColumn(name) for name in self.output_names)
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        found = self.probabilities_of(slice(None))
+        read_only(found)
+        return found
+
+    def probabilities_of(self, rows: Rows | slice | int) -> Floats:
+        """The probabilities of some rows only: those of all are another matrix of the size of the outputs."""
+        Y = self.Y[rows]
+        if self.forecast is not None:
+            Y = coded(np.atleast_2d(Y), self.columns).reshape(Y.shape)
+        return np.where(np.isnan(Y), np.nan, rho(self.log_odds[rows], Y))
 
     @property
     def coded(self) -> Floats:

@@ -12,7 +12,7 @@ from amiss.data.output_kinds import OutputColumn
 from amiss.models.fitting import FitResult, FittedModels
 from amiss.models.mixed.fit import MixedLogOdds
 from amiss.models.mixed.model import MixedModel
-from amiss.models.projection import errors, rho
+from amiss.models.projection import errors
 from amiss.scoring.forecast import Forecast
 from amiss.scoring.hypotheses import Hypotheses
 from amiss.scoring.neighborhood import Neighborhood, find_neighborhood
@@ -23,7 +23,7 @@ from amiss.scoring.settings import ScoringSettings
 from amiss.scoring.shares import Found, learn_hypotheses
 from amiss.scoring.two_views import TwoViews, learn_two_views
 from amiss.scoring.views import Views
-from amiss.threads import in_blocks, taken
+from amiss.threads import taken
 
 NO_WEIGHTS = np.empty(0)
 
@@ -114,7 +114,6 @@ def _scored_rows(
     return ScoredRows(
         output_names=output_names,
         Y=Y,
-        probabilities=_probabilities(by_row["log_odds"], models.coded(Y), n_jobs),
         included=included,
         training_match=np.arange(len(Y)),
         views=Views(**by_view) if by_view else None,
@@ -131,17 +130,6 @@ def _in_given_order(arrays: dict[str, Any], place: Rows, n_jobs: int | None) -> 
     for name in arrays:
         if arrays[name] is not None and arrays[name].ndim == 2:
             arrays[name] = taken(arrays[name], place, n_jobs)
-
-
-def _probabilities(log_odds: Floats, Y: Floats, n_jobs: int | None) -> Floats:
-    """The probability of each observed value, NaN where it is missing."""
-    result = np.empty_like(log_odds)
-
-    def work(rows: slice) -> None:
-        result[rows] = np.where(np.isnan(Y[rows]), np.nan, rho(log_odds[rows], Y[rows]))
-
-    in_blocks(len(Y), work, n_jobs)
-    return result
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ from amiss.arrays import Rows
 from amiss.data.fingerprints import Fingerprints
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.models.fitting import FittedModels, TrainingRows
-from amiss.models.projection import rho
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
 
@@ -34,13 +33,11 @@ def score_new_rows(
     seen = scorer.seen(models, rows.design, rows.Y)
     log_odds, weights, views = seen.log_odds, seen.weights, seen.views
     judged = scorer.judged(log_odds, Y, weights, views)
-    probabilities = np.where(np.isnan(Y), np.nan, rho(log_odds, Y))
     match = training_match(models.rows, rows.fingerprints)
     known = match >= 0
     if training is not None and known.any():
         there = match[known]
         judged.contributions[known] = training.contributions[there]
-        probabilities[known] = training.probabilities[there]
         log_odds[known] = training.log_odds[there]
         if weights.ndim == 2:
             weights[known] = training.weights[there]
@@ -53,7 +50,6 @@ def score_new_rows(
         output_names=names,
         Y=rows.Y,
         log_odds=log_odds,
-        probabilities=probabilities,
         weights=weights,
         contributions=judged.contributions,
         included=scorer.included,

@@ -243,6 +243,9 @@ class _Design:
         elif is_single(inputs) and (few or is_wide(inputs)):
             centre = column_means(inputs)
             Z = _joint_blocks(inputs, centre, stretch, outputs)
+        elif few and not sparse.issparse(inputs) and inputs.dtype == np.float64:
+            centre = inputs.mean(axis=0)
+            Z = _joint_blocks(inputs, centre, stretch, outputs)
         else:
             centre, inputs = _centred(inputs.astype(np.float64, copy=False))
             axes = None if few else principal_axes(inputs)

@@ -81,7 +81,13 @@ class PartitionProblems:
 
     def counts(self) -> tuple[Floats, Floats]:
         """Σ_n |t_n| and Σ_n t_n, whole numbers that may be added in any order."""
-        return np.abs(self.signs).sum(axis=0, dtype=np.float64), self.signs.sum(axis=0, dtype=np.float64)
+
+        def work(rows: slice) -> Sums:
+            signs = self.signs[rows]
+            return np.abs(signs).sum(axis=0, dtype=np.float64), signs.sum(axis=0, dtype=np.float64)
+
+        weight, surplus = self.partition.pool.sweep(len(self.signs), self.signs.shape[1], work)
+        return weight, surplus
 
     def evaluate(self, coef: Floats, offset: Floats, some: Indices | None, running: Running) -> Running:
         """Add losses and residuals times rows to ``running``; the curvatures stay here."""
