@@ -134,13 +134,13 @@ def test_any_seed_becomes_one_number():
 
 def test_a_refit_scores_alike_and_flags_nothing_by_a_level():
     settings = Settings.of(rule="rw", exclude=0.5, fdr=0.1, crossfit=0.3, verbose=True, random_state=4)
-    again = settings.for_refits([0, 2])
+    again = settings.for_refits([0, 2], "exact")
     assert again.models == settings.models and again.seed == settings.seed
     assert again.scoring.rule is settings.scoring.rule
     assert again.scoring.out_of_fold_share == settings.scoring.out_of_fold_share == 1
     assert again.scoring.exclude == (0, 2)  # what the rows decided stays decided
     assert again.decision.level is None and not again.verbose
-    assert settings.for_refits([]).scoring.exclude is None
+    assert settings.for_refits([], "exact").scoring.exclude is None
 
 
 def test_a_rule_that_was_chosen_stands_in_for_auto():

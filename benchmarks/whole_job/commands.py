@@ -12,17 +12,17 @@ from benchmarks.find_all import Cost, measured
 # What `amiss score` of one row does after its imports: they are made by a first call.
 ONE_ROW = """
 import sys, time
-from click.testing import CliRunner
 from amiss.cli import main
-arguments = ["score", *sys.argv[1:], "-q"]
-runner = CliRunner()
-assert runner.invoke(main, arguments).exit_code == 0
+sys.argv = ["amiss", "score", *sys.argv[1:], "-q"]
 seconds = []
-for _ in range(5):
+for _ in range(6):
     start = time.perf_counter()
-    runner.invoke(main, arguments)
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, ended.code
     seconds.append(time.perf_counter() - start)
-print(min(seconds))
+print(min(seconds[1:]))
 """
 
 

@@ -59,7 +59,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     neighbor_space : {"joint", "inputs"}, default="joint"
         Whether neighbours are near in inputs and outputs, or in inputs alone.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        "approximate" compares a row with rows around it only, as "auto" does from 50,000 dense rows on.
+        "approximate" compares a row with rows around it only, as "auto" does from 20,000 dense rows on.
     strengths : sequence of float
         L2 strengths to choose from by cross-validated log-loss, for each output by itself. The objective is the
         sum of the log-loss plus strength/2 times the squared length of the coefficients.

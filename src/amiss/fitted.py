@@ -44,7 +44,7 @@ from amiss.scoring.near_groups import near_groups, sampled_rows, share_of_near_c
 from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
-from amiss.scoring.training import TrainingLogOdds, neighborhood_of, score_training_rows
+from amiss.scoring.training import Known, TrainingLogOdds, neighborhood_of, score_training_rows
 from amiss.scoring.training_match import score_new_rows
 from amiss.scoring.two_views import TwoViews
 from amiss.settings import Settings
@@ -77,7 +77,6 @@ class FittedDetector:
     choice : what rule="auto" measured; None for any other rule
     membership : recognises a batch that was in the fit, if the rows were not kept
     reading : how the table was read from a file, so that later files are read alike
-    error_estimate : how many rows and outputs are wrong; None for rules that weigh no hypotheses, or without rows
     notes : what a reader of the results should know of the table and the models, in sentences
     """
 
@@ -94,7 +93,6 @@ class FittedDetector:
     choice: RuleChoice | None = None
     membership: MembershipFilter | None = None
     reading: dict[str, Any] = field(default_factory=dict)
-    error_estimate: ErrorEstimate | None = None
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -108,6 +106,13 @@ class FittedDetector:
         if self.training is None:
             raise DataError(WITHOUT_ROWS)
         return self.training
+
+    @cached_property
+    def error_estimate(self) -> ErrorEstimate | None:
+        """How many rows and outputs are wrong; None for rules that weigh no hypotheses, or without rows."""
+        if self.training is None:
+            return None
+        return estimate_errors(self.scorer.hypotheses, self.training, self.settings.n_jobs)
 
     @cached_property
     def explainer(self) -> Explainer:
@@ -210,9 +215,9 @@ class FittedDetector:
 
     def _refit(self) -> FitAndScore:
         """A function that fits a detector like this one to some rows and scores others."""
-        settings, learned = self.settings.for_refits(np.flatnonzero(self.quality.excluded).tolist()), None
-        if isinstance(self.scorer.hypotheses, TwoViews):  # its scale is the table's, and a part has another
-            learned = self.scorer.hypotheses
+        left_out, known = np.flatnonzero(self.quality.excluded).tolist(), self.scorer.hypotheses
+        settings = self.settings.for_refits(left_out, self.scorer.searched)
+        learned = known if isinstance(known, TwoViews) else None  # its scale is the table's; a part has another
 
         def fit_and_score(
             inside: tuple[Table, Table], outside: tuple[Table, Table], groups: Rows | None
@@ -362,17 +367,15 @@ def fit_detector(
     rows: dict[str, Any] = {"given": columns.given, "groups": groups, "part": part, "overwrite": overwrite}
     result = fit_models(inputs, outputs, settings.models, seed=settings.seed, **rows, **how)
     notes = (*notes, *result.notes)
-    share = scoring.out_of_fold_share
-    models = result.models if share else without_fold_models(result.models)
+    models = result.models if scoring.out_of_fold_share else without_fold_models(result.models)
     log_odds, error_rates = [TrainingLogOdds.of(result, scoring)], ErrorRates.out_of_fold(result)
     del result  # its log-odds are as large as the outputs, several times
     near = neighborhood_of(models, scoring, **how)
-    jobs, noisy, names = settings.n_jobs, settings.verbose, columns.outputs
+    jobs, known, names = settings.n_jobs, Known(learned), columns.outputs
     # Without stars, so that nobody here holds the log-odds any longer.
     scored = score_training_rows(
-        models, log_odds.pop(), names, scoring, near, hypotheses=learned, n_jobs=jobs, verbose=noisy
+        models, log_odds.pop(), names, scoring, near, known=known, n_jobs=jobs, verbose=settings.verbose
     )
-    settings = settings.with_scaling(models.encoder.scaling)
 
     def drawn(level: float) -> Floats:
         rows, order = models.training_rows, models.training_rows.order
@@ -383,7 +386,7 @@ def fit_detector(
         return drawn_scores(scored.scorer, *seen, seed=settings.seed, level=level, forecast=ahead)
 
     return FittedDetector(
-        settings=settings,
+        settings=settings.with_scaling(models.encoder.scaling),
         columns=columns,
         models=models,
         scorer=scored.scorer,
@@ -393,6 +396,5 @@ def fit_detector(
         decision=decide_training(scored.rows.scores, settings.decision, drawn),
         error_rates=error_rates,
         choice=choice,
-        error_estimate=estimate_errors(scored.scorer.hypotheses, scored.rows, settings.n_jobs),
         notes=notes,
     )

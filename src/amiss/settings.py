@@ -140,10 +140,13 @@ class Settings:
         """The same with a scaling that was chosen."""
         return replace(self, models=replace(self.models, scaling=scaling))
 
-    def for_refits(self, excluded: list[int]) -> Settings:
-        """For detectors that score alike and flag nothing: what was chosen by the rows stays chosen."""
+    def for_refits(self, excluded: list[int], searched: str) -> Settings:
+        """For detectors that score alike and flag nothing: what was chosen by the rows stays chosen.
+
+        ``searched`` is the name of the search that was used.
+        """
         decision = DecisionSettings(DEFAULT_SHARE, None)
-        scoring = replace(self.scoring, exclude=tuple(excluded) or None)
+        scoring = replace(self.scoring, exclude=tuple(excluded) or None, neighbor_search=SEARCHES[searched])
         return replace(self, scoring=scoring, decision=decision, verbose=False)
 
 

@@ -42,7 +42,6 @@ from amiss.persistence.scoring import (
     unpack_scorer,
     unpack_traces,
 )
-from amiss.scoring.estimate import estimate_errors
 from amiss.scoring.registry import AUTO, RULES
 from amiss.settings import OF_THE_MACHINE, Settings
 from amiss.version import __version__
@@ -136,7 +135,6 @@ def _unpack(fields: Fields, trusted: Sequence[str] | None) -> FittedDetector:
         choice=unpack_choice(fields),
         membership=membership,
         reading=_unpack_reading(fields),
-        error_estimate=None if training is None else estimate_errors(scorer.hypotheses, training),
         notes=_unpack_notes(fields),
     )
 

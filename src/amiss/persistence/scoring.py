@@ -6,8 +6,7 @@ made them first.
 
 from __future__ import annotations
 
-from dataclasses import astuple
-from typing import Any
+from dataclasses import astuple, replace
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from amiss.scoring.scorer import Scorer, ViewWeights
 from amiss.scoring.settings import ScoringSettings
 from amiss.scoring.training import (
     NO_WEIGHTS,
+    Known,
     ScoredFit,
     TrainingLogOdds,
     TrainingWeights,
@@ -58,7 +58,7 @@ def pack_scored_fit(models: FittedModels, scorer: Scorer, training: ScoredRows, 
         arrays |= pack_rows_of_kinds(models, training, quality)
     elif training.views is not None:
         arrays |= {f"rows.views.{name}": getattr(training.views, name)[order] for name in VIEWS}
-    return Packed({}, arrays) | pack_hypotheses(scorer.hypotheses)
+    return Packed({}, arrays) | _pack_quality(quality) | pack_hypotheses(scorer.hypotheses)
 
 
 def unpack_scored_fit(
@@ -71,10 +71,12 @@ def unpack_scored_fit(
     else:
         log_odds = _unpack_log_odds(fields, (len(models.training_rows.Y), len(names)), inputs_alone)
     near = _unpack_neighborhood(fields, models, settings, n_jobs) if settings.uses_neighbors else None
-    how: dict[str, Any] = {"hypotheses": hypotheses, "n_jobs": n_jobs}
+    known = Known(hypotheses)
     if near is not None and near.neighbors is None:
-        how["known_weights"] = _unpack_weights(fields, log_odds.mixed.shape, inputs_alone)
-    return score_training_rows(models, log_odds, names, settings, near, **how)
+        known = replace(known, weights=_unpack_weights(fields, log_odds.mixed.shape, inputs_alone))
+    if fields.has("quality.skill"):  # older files are without it
+        known = replace(known, quality=_unpack_quality(fields, columns))
+    return score_training_rows(models, log_odds, names, settings, near, known=known, n_jobs=n_jobs)
 
 
 def pack_weights(training: ScoredRows, order: Rows) -> Arrays:
@@ -163,21 +165,29 @@ def _unpack_neighborhood(
 def pack_scorer(scorer: Scorer, quality: OutputQuality) -> Packed:
     """Of a model without rows."""
     assert scorer.global_weights is not None
-    arrays = {f"quality.{name}": np.asarray(getattr(quality, name)) for name in QUALITY_ARRAYS}
-    arrays |= {"weights": scorer.global_weights, "included": scorer.included}
+    arrays = {"weights": scorer.global_weights, "included": scorer.included}
     if scorer.by_inputs is not None and scorer.by_inputs.everywhere is not None:
         arrays["weights.by_inputs"] = scorer.by_inputs.everywhere
-    return Packed({}, arrays) | pack_hypotheses(scorer.hypotheses)
+    return Packed({}, arrays) | _pack_quality(quality) | pack_hypotheses(scorer.hypotheses)
+
+
+def _pack_quality(quality: OutputQuality) -> Packed:
+    return Packed({}, {f"quality.{name}": np.asarray(getattr(quality, name)) for name in QUALITY_ARRAYS})
+
+
+def _unpack_quality(fields: Fields, columns: Columns) -> OutputQuality:
+    names, kinds = columns.outputs, tuple(column.kind.name for column in columns.output_columns)
+    arrays = {
+        name: fields.array(f"quality.{name}", QUALITY_TYPES.get(name, "F64"), len(names), missing=True)
+        for name in QUALITY_ARRAYS
+    }
+    return OutputQuality(name=names, kind=kinds, **arrays)
 
 
 def unpack_scorer(
     fields: Fields, columns: Columns, settings: ScoringSettings, n_jobs: int | None
 ) -> tuple[Scorer, OutputQuality]:
     names = columns.outputs
-    quality = {
-        name: fields.array(f"quality.{name}", QUALITY_TYPES.get(name, "F64"), len(names), missing=True)
-        for name in QUALITY_ARRAYS
-    }
     by_inputs, hypotheses = None, None
     if settings.chosen_rule.inputs_alone:
         weights = at_least(LEAST_WEIGHT, fields.floats("weights.by_inputs", len(names)))
@@ -196,8 +206,7 @@ def unpack_scorer(
         by_inputs=by_inputs,
         hypotheses=hypotheses,
     )
-    kinds = tuple(column.kind.name for column in columns.output_columns)
-    return scorer, OutputQuality(name=names, kind=kinds, **quality)
+    return scorer, _unpack_quality(fields, columns)
 
 
 def pack_traces(scores: Floats, membership: MembershipFilter) -> Packed:

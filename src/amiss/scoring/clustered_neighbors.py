@@ -26,7 +26,7 @@ from amiss.scoring.neighbors import NearestRows
 from amiss.scoring.selection import Single, smallest
 from amiss.threads import one_blas_thread, thread_count, workers
 
-COMPARED = 3_000  # rows that a query is compared with
+COMPARED = 4_000  # rows that a query is compared with
 ROWS_PER_CLUSTER, MOST_CLUSTERS = 250, 1024
 LEARNED_FROM = 32  # rows per cluster
 STEPS = 5  # of k-means

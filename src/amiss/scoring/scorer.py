@@ -82,6 +82,11 @@ class Scorer:
         outputs = f"{int(self.included.sum())} of {count(len(self.included), 'output')}"
         return f"<Scorer: rule {self.rule.name!r}, {weights} weights, {outputs}>"
 
+    @property
+    def searched(self) -> str:
+        """The search of neighbours that was used, by its name."""
+        return "exact" if self.local is None or self.local.neighborhood.neighbors is not None else "approximate"
+
     def contributions(self, log_odds: Floats, Y: Floats, weights: Floats, views: Views | None = None) -> Floats:
         """What each output adds to the score, by its log-odds and weights, ``(n_rows, n_outputs)``."""
         return self.judged(log_odds, Y, weights, views).contributions

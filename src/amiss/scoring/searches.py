@@ -14,7 +14,7 @@ from amiss.arrays import Matrix
 from amiss.scoring.clustered_neighbors import ClusteredRows
 from amiss.scoring.neighbors import NearestRows
 
-MANY_ROWS = 50_000  # from here on "auto" is approximate; with fewer rows the exact search takes no longer
+MANY_ROWS = 20_000  # from here on "auto" is approximate; of fewer rows the exact search takes a second or less
 
 
 class NeighborSearch(Protocol):

@@ -32,6 +32,15 @@ TrainingWeights = tuple[Floats, Floats | None]
 
 
 @dataclass(frozen=True, eq=False)
+class Known:
+    """What may be known of the rows of a fit before they are scored."""
+
+    hypotheses: Hypotheses | TwoViews | None = None
+    weights: TrainingWeights | None = None
+    quality: OutputQuality | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class ScoredFit:
     """The rows of a fit with their scores, what scores other rows alike, and how good each output's model is."""
 
@@ -57,21 +66,20 @@ def score_training_rows(
     settings: ScoringSettings,
     neighborhood: Neighborhood | None,
     *,
-    hypotheses: Hypotheses | TwoViews | None = None,
-    known_weights: TrainingWeights | None = None,
+    known: Known | None = None,
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> ScoredFit:
     """Score the rows of a fit by their ``log_odds``, which are in the order of their fingerprints.
 
-    ``hypotheses`` are those that were learned before; without them they are learned, if the rule weighs any. So it
-    is with ``known_weights``.
+    What is ``known`` is not learned again.
     """
     rows = models.training_rows
     Y, observed, mixed = models.coded(rows.Y), ~np.isnan(rows.Y), log_odds.mixed
     included = settings.included(output_names, mixed, Y, observed, log_odds.skill)
     scorer = _scorer(settings, included, log_odds, Y, neighborhood, n_jobs, verbose)
-    weights, by_inputs = known_weights or training_weights(scorer)
+    known = known or Known()
+    hypotheses, (weights, by_inputs) = known.hypotheses, known.weights or training_weights(scorer)
     views = None
     if scorer.by_inputs is not None:
         assert log_odds.views is not None and by_inputs is not None
@@ -84,10 +92,10 @@ def score_training_rows(
             del found
         scorer = replace(scorer, hypotheses=hypotheses)
     seen = mixed, Y, observed, weights, included, n_jobs
-    quality = output_quality(output_names, models.strength, models.converged, *seen)
+    quality = known.quality or output_quality(output_names, models.strength, models.converged, *seen)
     of_outputs, forecast = log_odds.of_kinds, None
     if of_outputs is not None:
-        quality = of_kinds(quality, of_outputs.columns, of_outputs.skill)
+        quality = known.quality or of_kinds(quality, of_outputs.columns, of_outputs.skill)
         forecast = of_outputs.forecast.take(rows.place)
     judged = scorer.judged(mixed, Y, weights, views)
     by_row = {**vars(judged), "log_odds": mixed, "weights": weights}
