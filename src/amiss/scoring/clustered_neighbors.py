@@ -27,7 +27,7 @@ from amiss.scoring.selection import Single, smallest
 from amiss.threads import one_blas_thread, thread_count, workers
 
 COMPARED = 4_000  # rows that a query is compared with
-ROWS_PER_CLUSTER, MOST_CLUSTERS = 250, 1024
+ROWS_PER_CLUSTER, MOST_CLUSTERS = 125, 1024
 LEARNED_FROM = 32  # rows per cluster
 STEPS = 5  # of k-means
 SAMPLE = 256  # rows whose exact neighbours are found, to measure the recall
