@@ -203,3 +203,8 @@ def test_any_small_table(data):
     assert found == "scored" or any(
         known in found for known in ("the value is infinite", "is missing in every row", "too large")
     )
+
+
+def test_nothing_but_constants_to_learn_from():
+    detector = MCODE().fit(np.ones((3, 4)), np.array([[np.nan, 0], [1, 1], [1, 1]]))
+    assert np.isfinite(detector.decision_scores_).all()

@@ -65,7 +65,7 @@ class Pool:
     def sweep(self, length: int, width: int, work: Callable[[slice], Sums]) -> Sums:
         """:meth:`over` pieces, short enough for the cache, of arrays of that length and width."""
         step = max(16, CACHED // max(width, 1))
-        pieces = [slice(a, min(a + step, length)) for a in range(0, length, step)]
+        pieces = [slice(a, min(a + step, length)) for a in range(0, max(length, 1), step)]
         return self.over(pieces, length * width, work)
 
     def take(self, array: npt.NDArray[Any], columns: Indices) -> npt.NDArray[Any]:
