@@ -63,10 +63,10 @@ def _places(ranked: RankedList, rows: Rows) -> Columns:
     file, columns = origin.file_of_row[rows].tolist(), Columns()
     if len(origin.files) > 1:
         columns["file"] = [origin.files[each] for each in file]
-    if "line" in origin.units:
+    if origin.has_lines:
         numbers = origin.number_of_row[rows].tolist()
         columns["line"] = [
-            number if origin.units[each] == "line" else None for number, each in zip(numbers, file, strict=True)
+            None if origin.units[each] == "row" else number for number, each in zip(numbers, file, strict=True)
         ]
     return columns
 

@@ -19,6 +19,20 @@ def formats_by_suffix() -> dict[str, Format]:
     return {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
 
 
+def the_part(sheet: str | None, table: str | None) -> str | None:
+    """The part of each file that is read, as the user names it."""
+    if sheet is not None and table is not None:
+        raise DataError("a sheet is part of a workbook and a table of a database; name only one of them")
+    return table if sheet is None else sheet
+
+
+def check_part(source: Source, format: Format, sheet: str | None) -> None:
+    """Refuse a sheet or a table of a file that has none."""
+    if source.part is not None and format.part != ("sheet" if sheet is not None else format.part or "part"):
+        what = "sheets" if sheet is not None else "tables"
+        source.refuse(f"{format.name} files have no {what}; leave out the name of one")
+
+
 def find_format(source: Source, name: str | None = None) -> Format:
     """The format called ``name``; without a name, what the suffix says. Standard input is CSV by default."""
     if name is not None:
