@@ -14,7 +14,7 @@ from typing import IO, Any, Protocol
 
 from amiss.output.list_columns import ROWS, Columns, joined
 from amiss.output.ranking import RankedRow
-from amiss.readers.parquet import require_pyarrow
+from amiss.readers.arrow_tables import require_pyarrow
 from amiss.wording import six_digits
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -33,6 +33,10 @@ class ListFormat(Protocol):
     @property
     def suffixes(self) -> tuple[str, ...]: ...
 
+    @property
+    def most_lines(self) -> int | None:
+        """How many lines it holds at most, if there is a limit."""
+
     def check(self) -> None:
         """Refuse at once if something that it needs is not installed."""
 
@@ -47,6 +51,7 @@ class ListFormat(Protocol):
 class Csv:
     name: str = "csv"
     suffixes: tuple[str, ...] = (".csv",)
+    most_lines: int | None = None
 
     def check(self) -> None: ...
 
@@ -65,6 +70,7 @@ class Csv:
 class JsonLines:
     name: str = "jsonl"
     suffixes: tuple[str, ...] = (".jsonl", ".ndjson")
+    most_lines: int | None = None
 
     def check(self) -> None: ...
 
@@ -83,6 +89,7 @@ class JsonLines:
 class Parquet:
     name: str = "parquet"
     suffixes: tuple[str, ...] = (".parquet", ".pq")
+    most_lines: int | None = None
 
     def check(self) -> None:
         require_pyarrow()

@@ -26,15 +26,15 @@ def the_part(sheet: str | None, table: str | None) -> str | None:
     return table if sheet is None else sheet
 
 
-def check_part(source: Source, format: Format, sheet: str | None) -> None:
-    """Refuse a sheet or a table of a file that has none."""
-    if source.part is not None and format.part != ("sheet" if sheet is not None else format.part or "part"):
-        what = "sheets" if sheet is not None else "tables"
-        source.refuse(f"{format.name} files have no {what}; leave out the name of one")
-
-
 def find_format(source: Source, name: str | None = None) -> Format:
     """The format called ``name``; without a name, what the suffix says. Standard input is CSV by default."""
+    found = _format(source, name)
+    if source.part is not None and found.part is None:
+        source.refuse(f"a {found.name} file has no sheets or tables; leave out the name of one")
+    return found
+
+
+def _format(source: Source, name: str | None) -> Format:
     if name is not None:
         if name not in FORMATS:
             raise DataError(f"there is no format {quoted(name)}; choose one of {', '.join(FORMATS)}")

@@ -90,7 +90,12 @@ def _layout(source: Source, head: list[NumberedRow]) -> Layout:
     positions = [position for position, name in enumerate(header) if name]
     width = max([*positions, -1 if index is None else index]) + 1
     return Layout(
-        place, [header[position] for position in positions], positions, width, [p for p in empty if p < width], index
+        place,
+        [header[position] for position in positions],
+        positions,
+        width,
+        [p for p in empty if p < width],
+        index,
     )
 
 
@@ -127,10 +132,13 @@ def _has_row_labels(header: Sequence[str], below: Sequence[Sequence[str]]) -> bo
 
 def _heads_numbers(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a row has texts where all rows below it have numbers: then it names the columns itself."""
-    return any(
-        bool(name) and not is_number(name) and all(is_number(other[position]) for other in below)
-        for position, name in enumerate(row)
-    ) and len(below) > 0
+    return (
+        any(
+            bool(name) and not is_number(name) and all(is_number(other[position]) for other in below)
+            for position, name in enumerate(row)
+        )
+        and len(below) > 0
+    )
 
 
 def _tell_rows_apart(rows: Sequence[Sequence[str]], position: int) -> bool:

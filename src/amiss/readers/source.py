@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from amiss.errors import DataError, quoted
+from amiss.wording import shortened
 
 LONGEST_LINE = 64 << 20  # bytes; a gzipped line can unpack to any length
 CHUNK = 1 << 20
@@ -35,7 +36,8 @@ NOT_TEXT = {
 }
 
 
-PART = "::"  # between a file and a part of it
+Raw = bytes  # as a type, where a method of that name hides it
+PART, LONGEST_PART = "::", 40  # what stands between a file and a part of it, and how much of that a message says
 
 
 def path_of(asked: str) -> str:
@@ -90,7 +92,8 @@ class Source:
 
     @property
     def name(self) -> str:
-        return "standard input" if self.path == "-" else self.path
+        name = "standard input" if self.path == "-" else self.path
+        return name if self.part is None else f"{name}{PART}{shortened(' '.join(self.part.split()), LONGEST_PART)}"
 
     @property
     def suffix(self) -> str:
@@ -155,10 +158,10 @@ class Source:
             self.refuse("the file is empty")
         return content
 
-    def _rest_of(self, stream: IO[bytes]) -> bytes:
+    def _rest_of(self, stream: IO[Raw]) -> Raw:
         """What is left to read, unless it is far more than the file can honestly hold."""
         size = Path(self.path).stat().st_size if self.path != "-" and Path(self.path).is_file() else 0
-        parts = list[bytes]()
+        parts = list[Raw]()
         try:
             while part := stream.read(CHUNK):
                 parts.append(part)
@@ -170,10 +173,11 @@ class Source:
 
     def lines(self) -> Iterator[str]:
         """The decoded lines with their line endings; a line that is not in the encoding is refused."""
-        number = 0
-        for number, line in enumerate(self._decoded_lines(), start=1):
+        empty = True
+        for line in self._decoded_lines():
+            empty = False
             yield line
-        if number == 0:
+        if empty:
             self.refuse("the file is empty")
 
     def _decoded_lines(self) -> Iterator[str]:
@@ -198,13 +202,13 @@ class Source:
             except (EOFError, gzip.BadGzipFile, zlib.error):
                 self.refuse("the gzip data is damaged or incomplete; copy the file again", line=number + 1)
 
-    def _wide_encoding(self, start: bytes) -> str | None:
+    def _wide_encoding(self, start: Raw) -> str | None:
         """The encoding if a line feed is more than one byte in it, as its name or the first bytes say."""
         if self.encoding is not None:
             return self.encoding if len("\n".encode(self.encoding)) > 1 else None
         return next((encoding for mark, encoding in WIDE.items() if start.startswith(mark)), None)
 
-    def _wide_lines(self, start: bytes, stream: IO[bytes], encoding: str) -> Iterator[str]:
+    def _wide_lines(self, start: Raw, stream: IO[Raw], encoding: str) -> Iterator[str]:
         content = start + self._rest_of(stream)
         try:
             text = content.decode(encoding)

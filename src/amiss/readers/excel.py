@@ -1,0 +1,183 @@
+"""Workbooks of Excel and LibreOffice, read by python-calamine.
+
+Cells are what a person sees in the sheet: formulas have the values that were computed last, dates are dates,
+errors such as #N/A are missing, and of merged cells the first has the value.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any, NoReturn
+
+from amiss.errors import DataError, MissingDependencyError, quoted, quoted_list
+from amiss.readers.cell_rows import Rows, read_rows
+from amiss.readers.format import Format
+from amiss.readers.layout import NumberedRow, named_rows, notes_on
+from amiss.readers.part import Part
+from amiss.readers.select import Selection
+from amiss.readers.source import BOMB, Source, is_decompression_bomb
+from amiss.readers.typed_cells import as_text
+
+DAMAGED = "this is not a workbook, or it is damaged; open and save it again"
+FARTHEST = re.compile(rb"""<(?:\w+:)?(?:c|row)\b[^>]*?\br=["']([A-Za-z]{0,3})([0-9]{1,7})["']""")
+MOST_CELLS = 100_000_000  # that the used area of a sheet may have; each takes memory, even if it is empty
+CHUNK = 1 << 20
+LONGEST_TAG = 200  # bytes that the beginning of a cell may take
+
+
+def read_excel(source: Source, selection: Selection) -> Part:
+    """The selected columns of one sheet."""
+    if find_spec("python_calamine") is None:
+        raise MissingDependencyError(
+            "Excel files need python-calamine; install it with pip install 'amiss[excel]'"
+        )
+    sheet, notes = _chosen(_sheets(source), source, selection)
+    return replace(sheet.part(selection), notes=notes + sheet.notes)
+
+
+EXCEL = Format(
+    "excel",
+    (".xlsx", ".xlsm", ".xls", ".ods"),
+    "a sheet of a workbook; needs the extra excel",
+    read_excel,
+    part="sheet",
+)
+
+
+@dataclass
+class _Sheet:
+    """A sheet with cells in it, of which the first rows have been looked at."""
+
+    name: str
+    source: Source
+    names: list[str]
+    rows: Rows
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, source: Source, cells: list[list[Any]]) -> _Sheet:
+        source = replace(source, unit="sheet row")
+        line, names, below, labels, n_above = named_rows(source, _rows_of_texts(cells))
+        rows = Rows(names, below, line, index=labels)
+        return cls(name, source, names, rows, notes_on(n_above, labels, f"row {line}"))
+
+    def part(self, selection: Selection) -> Part:
+        return read_rows(self.source, selection, self.rows)
+
+
+def _rows_of_texts(cells: list[list[Any]]) -> Iterator[NumberedRow]:
+    """The rows that are not blank, with their numbers in the sheet."""
+    for number, row in enumerate(cells, start=1):
+        texts = [as_text(cell) for cell in row]
+        if any(texts):
+            yield number, texts
+
+
+def _chosen(
+    sheets: dict[str, list[list[Any]]], source: Source, selection: Selection
+) -> tuple[_Sheet, tuple[str, ...]]:
+    """The only sheet; else the first that has the columns the user names, unless others are just like it."""
+    if not sheets:
+        source.refuse("there are no cells in the workbook" if source.part is None else "the sheet is empty")
+    if len(sheets) == 1:
+        ((name, cells),) = sheets.items()
+        return _Sheet.of(name, source, cells), ()
+    found, problems = list[_Sheet](), dict[str, DataError]()
+    for name, cells in sheets.items():
+        try:
+            found.append(_Sheet.of(name, source, cells))
+            selection.roles(found[-1].names, found[-1].source, line=found[-1].rows.line)
+        except DataError as error:  # a sheet of remarks, say
+            problems[name] = error
+    fitting = [sheet for sheet in found if sheet.name not in problems]
+    if not fitting:
+        widest = max(sheets, key=lambda name: max(map(len, sheets[name])))
+        others = quoted_list([name for name in sheets if name != widest])
+        raise DataError(f"{problems[widest]}; this is sheet {quoted(widest)}, others are {others} (--sheet)")
+    alike = [sheet.name for sheet in fitting if sheet.names == fitting[0].names]
+    if len(alike) > 1:
+        source.refuse(
+            f"the sheets {quoted_list(alike)} have the same columns; choose one (--sheet), or name each as "
+            f"a file ({source.name}::{alike[0]} {source.name}::{alike[1]})"
+        )
+    others = quoted_list([name for name in sheets if name != fitting[0].name])
+    return fitting[0], (f"Sheet {quoted(fitting[0].name)} was read, not {others}; --sheet reads another.",)
+
+
+def _sheets(source: Source) -> dict[str, list[list[Any]]]:
+    """The cells of the sheet that the user names, or of all visible ones that have any."""
+    import python_calamine as calamine
+
+    content = source.bytes()
+    _refuse_bombs(content, source)
+    try:
+        workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+        found = workbook.sheets_metadata
+        plain = [each.name for each in found if each.typ == calamine.SheetTypeEnum.WorkSheet]
+        hidden = {each.name for each in found if each.visible != calamine.SheetVisibleEnum.Visible}
+        if source.part is not None and source.part not in plain:
+            source.refuse(f"there is no sheet {quoted(source.part)}; there are {quoted_list(plain)}")
+        wanted = [source.part] if source.part is not None else [name for name in plain if name not in hidden]
+        cells = {name: workbook.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in wanted}
+    except (DataError, KeyboardInterrupt, MemoryError):
+        raise
+    except calamine.PasswordError:
+        source.refuse("the workbook is protected by a password; save it without one")
+    except BaseException as error:  # a panic of Rust is no Exception
+        _refuse_damaged(error, source)
+    return {name: rows for name, rows in cells.items() if any(cell != "" for row in rows for cell in row)}
+
+
+def _refuse_damaged(error: BaseException, source: Source) -> NoReturn:
+    if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+        source.refuse(DAMAGED)
+    raise error
+
+
+def _refuse_bombs(content: bytes, source: Source) -> None:
+    """Refuse a zip archive that unpacks to far too much, or a sheet whose used area is huge."""
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        return
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.infolist()
+            if is_decompression_bomb(sum(member.file_size for member in members), len(content)):
+                source.refuse(BOMB)
+            for member in members:
+                if member.filename.lower().endswith(".xml") and "worksheets/" in member.filename.lower():
+                    _refuse_huge_area(archive, member, source)
+    except DataError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, OSError):
+        source.refuse(DAMAGED)
+
+
+def _refuse_huge_area(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: Source) -> None:
+    last_row, last_column, rest = 1, 1, b""
+    with archive.open(member) as stream:
+        while chunk := stream.read(CHUNK):
+            for letters, row in {*FARTHEST.findall(rest + chunk)}:
+                last_row, last_column = max(last_row, int(row)), max(last_column, _column(letters))
+            rest = chunk[-LONGEST_TAG:]
+    if last_row * last_column > MOST_CELLS:
+        source.refuse(
+            f"a sheet ({member.filename}) has cells as far as row {last_row:,} and column {last_column:,}; delete "
+            "what stands far away from the table, or save it as CSV"
+        )
+
+
+def _column(letters: bytes) -> int:
+    """
+    >>> _column(b"A"), _column(b"AB")
+    (1, 28)
+    """
+    number = 0
+    for letter in letters:
+        number = 26 * number + (letter & 31)  # capital or not
+    return number
