@@ -36,21 +36,18 @@ def read_duckdb(source: Source, selection: Selection) -> Part:
 
     with source.open() as stream:
         start = stream.read(MAGIC_AT + len(MAGIC))
-    if source.path == "-" or not Path(source.path).is_file():
-        source.refuse("a DuckDB database must be a file, and not a pipe")
-    if start[MAGIC_AT:] != MAGIC or not _is_plain(source):
-        source.refuse("this is no DuckDB database, or it is gzipped; unpack it first")
+    if start[MAGIC_AT:] != MAGIC:
+        source.refuse("this is no DuckDB database")
+    if not source.is_plain:
+        source.refuse("DuckDB opens only files, and no gzipped ones; unpack it first")
     try:
         connection = duckdb.connect(str(Path(source.path).absolute()), read_only=True, config=CLOSED)
         with closing(connection):
             return read_answer(_DuckDB(connection, source), source, selection)
     except DataError:
         raise
-    except duckdb.Error as error:  # its own words may quote a cell
-        locked = "lock" in str(error).lower()
-        source.refuse(
-            "another program has the database open; close it first" if locked else "the database cannot be read"
-        )
+    except duckdb.Error:  # whose words may quote a cell
+        source.refuse("the database cannot be read: it is damaged, or another program has it open")
 
 
 DUCKDB = Format("duckdb", (".duckdb",), "the same of DuckDB; needs the extra duckdb", read_duckdb, part="table")
@@ -85,8 +82,3 @@ class _DuckDB:
 
     def _names(self, is_view: bool) -> list[str]:
         return [str(name) for (name,) in self._connection.execute(NAMES, [is_view]).fetchall()]
-
-
-def _is_plain(source: Source) -> bool:
-    with Path(source.path).open("rb") as stream:
-        return stream.read(MAGIC_AT + len(MAGIC))[MAGIC_AT:] == MAGIC

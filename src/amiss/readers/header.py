@@ -35,10 +35,10 @@ def likeliest_delimiter(line: str, below: Sequence[str] = ()) -> str:
     counts = {delimiter: [each.count(delimiter) for each in below] or [0] for delimiter in DELIMITERS}
     usual = {delimiter: median_low(found) for delimiter, found in counts.items()}
     common = max(DELIMITERS, key=lambda delimiter: usual[delimiter])
-    if usual[likeliest] >= line.count(likeliest) > 0 or usual[common] <= line.count(likeliest):
-        return likeliest
+    fits = usual[likeliest] >= line.count(likeliest) > 0
+    better = usual[common] > (line.count(likeliest) if usual[likeliest] else 0)
     regular = counts[common].count(usual[common]) >= REGULAR * len(counts[common])  # and not the commas of a text
-    return common if regular else likeliest
+    return common if better and regular and not fits else likeliest
 
 
 def check_header(header: list[str], source: Source, line: int, unnamed: Collection[int | None] = ()) -> None:

@@ -47,7 +47,7 @@ JSON_ARRAY = Format("json", (".json",), "a JSON array of flat objects", read_jso
 def _objects_by_line(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(source.lines(), start=1):
         if line.strip():
-            yield number, _flat(source, _parsed(source, line, number), number)
+            yield number, _flat(source, _parsed(source, line.rstrip(), number), number)
 
 
 def _parsed(source: Source, text: str, line: int | None = None) -> Any:

@@ -113,7 +113,7 @@ def header_place(rows: Sequence[Sequence[str]]) -> int:
             texts = sum(not is_number(cell) for cell in filled)
             if place == 0 or (len({*filled}) == len(filled) and 2 * texts >= len(filled)):
                 return place
-        elif len(filled) > max(1, width / 2):  # too much for a title: what is wrong with it is said later
+        elif place == 0 and len(filled) > max(1, width / 2):  # too much for a title: something is wrong with it
             return 0
     return 0
 

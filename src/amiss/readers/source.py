@@ -113,6 +113,15 @@ class Source:
         # The exception that led here may quote a cell, so it is not chained.
         raise DataError(f"{place}: {problem}") from None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether another library may open the file itself: it is no pipe, and not gzipped."""
+        path = Path(self.path)
+        if self.path == "-" or not path.is_file():
+            return False
+        with path.open("rb") as stream:
+            return stream.read(len(GZIP_MAGIC)) != GZIP_MAGIC
+
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """The bytes, decompressed if they are gzipped."""

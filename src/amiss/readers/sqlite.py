@@ -84,7 +84,7 @@ class _SQLite:
 def _connected(source: Source, start: bytes) -> sqlite3.Connection:
     """A file itself; what is gzipped or comes through a pipe, in memory."""
     path = Path(source.path)
-    if source.path != "-" and path.is_file() and path.open("rb").read(2) == MAGIC[:2]:
+    if source.is_plain:
         # A log beside the file may hold the newest rows. Without one, nothing need be written to read the file.
         has_log = path.with_name(path.name + "-wal").exists()
         alone = start[VERSIONS] == b"\2\2" and not has_log
