@@ -172,8 +172,39 @@ def test_a_cell_far_away_is_refused_before_it_takes_memory(tmp_path):
     book = openpyxl.load_workbook(path)
     book.active["XFD1048576"] = "here"
     book.save(path)
-    with pytest.raises(DataError, match=r"as far as row 1,048,576 and column 16,384; delete"):
+    with pytest.raises(
+        DataError, match=r"reaches row 1,048,576 and column 16,384, but most cells are empty; delete"
+    ):
         amiss.read(path, outputs="y")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'r="B2"', b'r="XFE2"'),
+        (b'r="B2"', b'r="B1048577"'),
+        (b'r="B2"', b'r="B&#50;&#50;&#50;&#50;&#50;&#50;&#50;&#50;"'),
+        (b"<worksheet", b"<!DOCTYPE x [<!ENTITY y '9'>]><worksheet"),
+        (b"</sheetData>", b""),
+    ],
+)
+def test_sheets_that_no_program_writes(tmp_path, old, new):
+    path = workbook(tmp_path / "t.xlsx", TABLE)
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    assert old in files["xl/worksheets/sheet1.xml"]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content.replace(old, new) if "sheet1" in name else content)
+    with pytest.raises(DataError, match="this is not a workbook, or it is damaged"):
+        amiss.read(path, outputs="y")
+
+
+def test_a_binary_workbook_is_called_so(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.bin", b"")
+    with pytest.raises(DataError, match=r"save it as \.xlsx"):
+        amiss.read(tmp_path / "t.xlsx", outputs="y")
 
 
 def test_an_archive_that_unpacks_to_far_too_much(tmp_path, monkeypatch):

@@ -33,7 +33,7 @@ FLAT = ("xlsx", "sqlite", "feather", "jsonl", "json")
 KINDS = ("csv", "tsv", "csv.gz", "arff", "xml", "svm", "npz", "parquet", "npy", "inputs.npz", *FLAT)
 BINARY = ("npz", "parquet", "csv.gz", "npy", "inputs.npz", "xlsx", "sqlite", "feather")
 BESIDE = ("npy", "inputs.npz")  # inputs beside a table
-WITH_LINES = ("csv", "tsv", "csv.gz", "arff", "xml", "svm", "jsonl", "json")
+WITH_LINES = ("csv", "tsv", "csv.gz", "arff", "xml", "svm", "jsonl")
 # Problems of a whole file, which no line has.
 WHOLE_FILE = (
     "the file is empty",

@@ -7,9 +7,6 @@ errors such as #N/A are missing, and of merged cells the first has the value.
 from __future__ import annotations
 
 import io
-import re
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -21,14 +18,9 @@ from amiss.readers.format import Format
 from amiss.readers.layout import NumberedRow, named_rows, notes_on
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
-from amiss.readers.source import BOMB, Source, is_decompression_bomb
+from amiss.readers.source import Source
 from amiss.readers.typed_cells import as_text
-
-DAMAGED = "this is not a workbook, or it is damaged; open and save it again"
-FARTHEST = re.compile(rb"""<(?:\w+:)?(?:c|row)\b[^>]*?\br=["']([A-Za-z]{0,3})([0-9]{1,7})["']""")
-MOST_CELLS = 100_000_000  # that the used area of a sheet may have; each takes memory, even if it is empty
-CHUNK = 1 << 20
-LONGEST_TAG = 200  # bytes that the beginning of a cell may take
+from amiss.readers.workbook_files import DAMAGED, checked
 
 
 def read_excel(source: Source, selection: Selection) -> Part:
@@ -114,8 +106,7 @@ def _sheets(source: Source) -> dict[str, list[list[Any]]]:
     """The cells of the sheet that the user names, or of all visible ones that have any."""
     import python_calamine as calamine
 
-    content = source.bytes()
-    _refuse_bombs(content, source)
+    content = checked(source.bytes(), source)
     try:
         workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
         found = workbook.sheets_metadata
@@ -138,46 +129,3 @@ def _refuse_damaged(error: BaseException, source: Source) -> NoReturn:
     if isinstance(error, Exception) or type(error).__name__ == "PanicException":
         source.refuse(DAMAGED)
     raise error
-
-
-def _refuse_bombs(content: bytes, source: Source) -> None:
-    """Refuse a zip archive that unpacks to far too much, or a sheet whose used area is huge."""
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        return
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = archive.infolist()
-            if is_decompression_bomb(sum(member.file_size for member in members), len(content)):
-                source.refuse(BOMB)
-            for member in members:
-                if member.filename.lower().endswith(".xml") and "worksheets/" in member.filename.lower():
-                    _refuse_huge_area(archive, member, source)
-    except DataError:
-        raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, OSError):
-        source.refuse(DAMAGED)
-
-
-def _refuse_huge_area(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: Source) -> None:
-    last_row, last_column, rest = 1, 1, b""
-    with archive.open(member) as stream:
-        while chunk := stream.read(CHUNK):
-            for letters, row in {*FARTHEST.findall(rest + chunk)}:
-                last_row, last_column = max(last_row, int(row)), max(last_column, _column(letters))
-            rest = chunk[-LONGEST_TAG:]
-    if last_row * last_column > MOST_CELLS:
-        source.refuse(
-            f"a sheet ({member.filename}) has cells as far as row {last_row:,} and column {last_column:,}; delete "
-            "what stands far away from the table, or save it as CSV"
-        )
-
-
-def _column(letters: bytes) -> int:
-    """
-    >>> _column(b"A"), _column(b"AB")
-    (1, 28)
-    """
-    number = 0
-    for letter in letters:
-        number = 26 * number + (letter & 31)  # capital or not
-    return number

@@ -56,6 +56,17 @@ def _is_encoding(name: str) -> bool:
         return False
 
 
+def wide_encoding(start: bytes, asked: str | None) -> str | None:
+    """The encoding if a line feed is more than one byte in it, as the user or the first bytes say.
+
+    >>> wide_encoding(b"\\xff\\xfea\\x00", None), wide_encoding(b"a", None), wide_encoding(b"a", "latin-1")
+    ('utf-16', None, None)
+    """
+    if asked is not None:
+        return asked if len("\n".encode(asked)) > 1 else None
+    return next((encoding for mark, encoding in WIDE.items() if start.startswith(mark)), None)
+
+
 def is_decompression_bomb(size: int, packed: int) -> bool:
     """Whether a file is likely to be made to fill up memory: small, but huge when unpacked."""
     return size > max(ALWAYS_ALLOWED, MOST_COMPRESSION * packed)
@@ -195,7 +206,7 @@ class Source:
             try:
                 while raw := stream.readline(LONGEST_LINE):
                     if number == 0:
-                        wide = self._wide_encoding(raw)
+                        wide = wide_encoding(raw, self.encoding)
                         if wide is not None:
                             yield from self._wide_lines(raw, stream, wide)
                             return
@@ -210,12 +221,6 @@ class Source:
                 self._refuse_bytes(encoding, error.start, number)
             except (EOFError, gzip.BadGzipFile, zlib.error):
                 self.refuse("the gzip data is damaged or incomplete; copy the file again", line=number + 1)
-
-    def _wide_encoding(self, start: Raw) -> str | None:
-        """The encoding if a line feed is more than one byte in it, as its name or the first bytes say."""
-        if self.encoding is not None:
-            return self.encoding if len("\n".encode(self.encoding)) > 1 else None
-        return next((encoding for mark, encoding in WIDE.items() if start.startswith(mark)), None)
 
     def _wide_lines(self, start: Raw, stream: IO[Raw], encoding: str) -> Iterator[str]:
         content = start + self._rest_of(stream)
