@@ -118,6 +118,17 @@ def test_row_names_of_r(tmp_path):
 def test_a_row_that_is_too_wide_is_still_refused(refused):
     assert "line 3: the row has 3 cells, but 2 columns" in refused("a,y\n1,0\n1,0,0\n", "t.csv", outputs="y")
     assert "line 2: the row has 3 cells, but 2 columns" in refused("a,y\n1,0,0\n1,0,0\n", "t.csv", outputs="y")
+    assert "line 3: the row has 4 cells, but 3 columns" in refused("a,b,y\n1,2,0\n,1,2,\n", "t.csv", outputs="y")
+
+
+def test_rows_that_all_end_in_a_delimiter(tmp_path):
+    data = read_text(tmp_path, "a,y\n1,0,\n2,1,\n")
+    np.testing.assert_array_equal(data.X.values, [[1], [2]])
+
+
+def test_names_without_a_delimiter_between_them_are_no_row_names(refused):
+    found = refused("name,ageward,y\nann,34,eyes,0\nbob,35,ear,1\n", "t.csv", outputs="y")
+    assert found == "t.csv, line 2: the row has 4 cells, but 3 columns are named"
 
 
 @given(st.lists(st.tuples(st.integers(), st.text("ab", min_size=1), st.integers(0, 1)), min_size=1, max_size=20))

@@ -31,8 +31,8 @@ def read_delimited(source: Source, selection: Selection, delimiter: str | None =
 
 def read_with_care(source: Source, selection: Selection, delimiter: str | None = None) -> Part:
     """The same, cell by cell; what is wrong with the file is said with its line."""
-    delimiter, numbered = _rows(source, delimiter)
-    line, names, below, labels, n_above = named_rows(source, numbered)
+    delimiter, in_quotes, numbered = _rows(source, delimiter)
+    line, names, below, labels, n_above = named_rows(source, numbered, in_quotes)
     rows = Rows(names, below, line, decimal_comma=delimiter == ";", index=labels)
     return replace(read_rows(source, selection, rows), notes=notes_on(n_above, labels, f"line {line}"))
 
@@ -41,8 +41,11 @@ CSV = Format("csv", (".csv", ".txt"), "cells separated by commas, semicolons, ta
 TSV = Format("tsv", (".tsv", ".tab"), "cells separated by tabs", partial(read_delimited, delimiter="\t"))
 
 
-def _rows(source: Source, delimiter: str | None) -> tuple[str, Iterator[NumberedRow]]:
-    """The delimiter, and all rows that are not blank, each with the number of its last line."""
+def _rows(source: Source, delimiter: str | None) -> tuple[str, bool, Iterator[NumberedRow]]:
+    """The delimiter, whether the lines begin with a quote, and all rows that are not blank.
+
+    Each row comes with the number of its last line.
+    """
     lines = source.lines()
     skipped = 0
     for first in lines:
@@ -55,7 +58,8 @@ def _rows(source: Source, delimiter: str | None) -> tuple[str, Iterator[Numbered
         source.refuse("the file is empty")
     below = list(islice(lines, LINES))
     delimiter = delimiter or likeliest_delimiter(first, [line for line in below if line.strip()])
-    return delimiter, _parsed(source, chain([first], below, lines), delimiter, skipped)
+    in_quotes = all(line.startswith('"') for line in [first, *below] if line.strip())
+    return delimiter, in_quotes, _parsed(source, chain([first], below, lines), delimiter, skipped)
 
 
 def _parsed(source: Source, lines: Iterator[str], delimiter: str, skipped: int) -> Iterator[NumberedRow]:

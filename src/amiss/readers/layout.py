@@ -44,7 +44,8 @@ class Layout:
     place : which of the first rows names the columns
     names : the names of the columns that have one
     positions : where the cells of these columns stand in a row
-    width : how many cells a row has; any further ones are empty
+    width : how many cells a row has
+    padded : how many it may have instead, if the further ones are empty
     empty : positions of columns without name and without cells
     index : where the labels of the rows stand, if a column without a name has them
     """
@@ -53,35 +54,39 @@ class Layout:
     names: list[str]
     positions: list[int]
     width: int
+    padded: set[int]
     empty: list[int]
     index: int | None = None
 
 
 def named_rows(
-    source: Source, rows: Iterator[NumberedRow]
+    source: Source, rows: Iterator[NumberedRow], in_quotes: bool = False
 ) -> tuple[int, list[str], Iterator[NumberedRow], list[str] | None, int]:
     """The number of the row with the names, the names, the rows below cut to these columns, their labels (which
-    grow while the rows are read; None if there are none), and how many rows stand above the names."""
+    grow while the rows are read; None if there are none), and how many rows stand above the names.
+
+    ``in_quotes`` says that the lines begin with a quote.
+    """
     head = list(islice(rows, 1))
     if not head:
         source.refuse("the file is empty")
     head += islice(rows, max(FEW, min(LOOKED_AT, MANY_CELLS // len(head[0][1]))))
-    layout = _layout(source, head)
+    layout = _layout(source, head, in_quotes)
     labels: list[str] | None = None if layout.index is None else []
     below = chain(head[layout.place + 1 :], rows)
     line = head[layout.place][0]
     return line, layout.names, _cut(source, layout, below, labels), labels, layout.place
 
 
-def _layout(source: Source, head: list[NumberedRow]) -> Layout:
+def _layout(source: Source, head: list[NumberedRow], in_quotes: bool) -> Layout:
     rows = [[cell.strip() for cell in row] for _, row in head]
     place = header_place(rows)
     line, header, below = head[place][0], rows[place], rows[place + 1 :]
     if not any(header):
         source.refuse("no column has a name; the first line must name the columns", line=line)
-    if _has_row_labels(header, below):
+    if _has_row_labels(header, below, in_quotes):
         check_header(header, source, line)
-        return Layout(place, header, [*range(1, len(header) + 1)], len(header) + 1, [], index=0)
+        return Layout(place, header, [*range(1, len(header) + 1)], len(header) + 1, set(), [], index=0)
     used = {position for row in below for position, cell in enumerate(row) if cell}
     empty = [position for position, name in enumerate(header) if not name and position not in used]
     first = next((position for position in range(len(header)) if position not in empty), 0)
@@ -89,14 +94,10 @@ def _layout(source: Source, head: list[NumberedRow]) -> Layout:
     check_header(header, source, line, unnamed={*empty, index})
     positions = [position for position, name in enumerate(header) if name]
     width = max([*positions, -1 if index is None else index]) + 1
-    return Layout(
-        place,
-        [header[position] for position in positions],
-        positions,
-        width,
-        [p for p in empty if p < width],
-        index,
-    )
+    lengths = {len(row) for row in below}
+    padded = {len(header)} | (lengths if len(lengths) == 1 else set())  # one row alone may have a cell too many
+    empty = [position for position in empty if position < width]
+    return Layout(place, [header[position] for position in positions], positions, width, padded, empty, index)
 
 
 def header_place(rows: Sequence[Sequence[str]]) -> int:
@@ -123,11 +124,17 @@ def _columns_in_use(rows: Sequence[Sequence[str]]) -> int:
     return sum(n_cells > RARELY * len(rows) for n_cells in cells.values())
 
 
-def _has_row_labels(header: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether every row begins with a label that the first line does not name, as R writes them."""
-    wider = len(below) > 0 and len(header) > 1 and all(len(row) == len(header) + 1 for row in below)
-    labelled = wider and all(header) and any(row[-1] for row in below) and _tell_rows_apart(below, 0)
-    return labelled and not _heads_numbers(below[0], below[1:])
+def _has_row_labels(header: Sequence[str], below: Sequence[Sequence[str]], in_quotes: bool) -> bool:
+    """Whether every row begins with a label that the first line does not name, as R writes them.
+
+    R quotes labels, or numbers the rows. Any others more likely show that the first line lacks a delimiter.
+    """
+    if not below or len(header) < 2 or not all(header) or any(len(row) != len(header) + 1 for row in below):
+        return False
+    labels = [row[0] for row in below]
+    counting = any(labels == [str(first + i) for i in range(len(below))] for first in (0, 1))
+    likely = counting or (in_quotes and _tell_rows_apart(below, 0))
+    return likely and any(row[-1] for row in below) and not _heads_numbers(below[0], below[1:])
 
 
 def _heads_numbers(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
@@ -155,7 +162,7 @@ def _cut(
     as_they_are = positions == [*range(width)]
     for line, row in rows:
         if len(row) != width:
-            if len(row) < width or any(cell.strip() for cell in row[width:]):
+            if len(row) not in layout.padded or len(row) < width or any(cell.strip() for cell in row[width:]):
                 source.refuse(f"the row has {count(len(row), 'cell')}, but {width} columns are named", line=line)
             row = row[:width]
         for position in layout.empty:
