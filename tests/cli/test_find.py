@@ -101,8 +101,8 @@ def test_weighting_reaches_the_paper_scores_and_crossfit_takes_words_or_a_share(
         (("find", "records.csv", "--outputs", "name"), "line 2, column 'name': 120 different texts in 120 cells"),
         (("find", "records.csv", "--outputs", "label_*"), "no column matches 'label_*'"),
         (
-            (*FIND, "-o", "found.xlsx"),
-            "found.xlsx: unknown suffix; use one of .csv, .parquet, .pq, .jsonl, .ndjson",
+            (*FIND, "-o", "found.docx"),
+            "found.docx: unknown suffix; use one of .csv, .parquet, .pq, .jsonl, .ndjson, .xlsx",
         ),
         ((*FIND, "-o", "nowhere/found.csv"), "nowhere/found.csv: there is no such folder"),
         ((*FIND, "-o", "records.csv"), "records.csv: this is an input file"),

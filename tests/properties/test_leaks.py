@@ -21,6 +21,11 @@ CELLS = {
         b"@relation r\n@attribute age numeric\n@attribute ward string\n@attribute tag_a {0,1}\n@data\n",
         b"34,'Zq7Xk',0\nZq7Xk,'Zq7Xk',1\n5,Zq7Xk,Zq7Xk\n",
     ),
+    "jsonl": (
+        b'{"age": 1, "ward": "a", "tag_a": 0}\n',
+        b'{"age": 3, "ward": "Zq7Xk2", "tag_a": 0}\n{"age": "Zq7Xk", "ward": "b", "tag_a": 1}\n'
+        b'{"age": 4, "ward": ["Zq7Xk"], "tag_a": "Zq7Xk"}\n',
+    ),
     "svm": (b"", b"0,1 1:0.5 4:Zq7Xk\n1 Zq7Xk:1\n0 2:1\n"),
 }
 

@@ -113,7 +113,6 @@ def test_old_macintosh_line_ends(tmp_path):
         (b"a,,y\n1,1,0\n", r"t\.csv, line 1: column 2 has no name"),
         (b"0.5,1.5,1\n0.1,0.2,0\n", r"t\.csv, line 1: the first line must name the columns"),
         (b"a,y\n1,0\n\xe9t\xe9,1\n", r"t\.csv, line 3: byte 1 of the line is not UTF-8"),
-        ("a,y\n1,0\n".encode("utf-16"), r"t\.csv, line 1: the file is UTF-16"),
         (b'a,y\n"1,0\n2,1\n', r"t\.csv, line 3: a quote is not closed"),
         (b"a,y\n1,0\ninf,1\n", r"t\.csv, line 3, column 'a': the value is infinite"),
         (b"\x1f\x8b\x08\x00nothing", r"t\.csv, line 1: the gzip data is damaged"),

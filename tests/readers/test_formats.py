@@ -25,6 +25,12 @@ def test_each_format_has_one_name_and_suffixes_of_its_own():
         ("t.tab", None, "tsv"),
         ("t.libsvm", None, "svmlight"),
         ("t.pq", None, "parquet"),
+        ("t.XLSM", None, "excel"),
+        ("t.sqlite3", None, "sqlite"),
+        ("t.duckdb", None, "duckdb"),
+        ("t.feather", None, "arrow"),
+        ("t.ndjson.gz", None, "jsonl"),
+        ("t.json", None, "json"),
         ("t.csv", "arff", "arff"),
         ("-", None, "csv"),
         ("-", "npz", "npz"),
@@ -41,9 +47,9 @@ def test_unknown_formats_and_files_that_are_not_there_are_refused(tmp_path):
         amiss.read(tmp_path, outputs="y", format="csv")
     with pytest.raises(DataError, match="this is a folder"):
         amiss.read(tmp_path, outputs="y")
-    with pytest.raises(DataError, match=r"t\.xlsx: unknown suffix; use one of \.arff, \.csv"):
-        amiss.read(tmp_path / "t.xlsx", outputs="y")
-    with pytest.raises(DataError, match="there is no format 'excel'; choose one of csv, tsv"):
-        amiss.read(tmp_path / "t.csv", outputs="y", format="excel")
+    with pytest.raises(DataError, match=r"t\.docx: unknown suffix; use one of \.arff, \.arrow, \.csv"):
+        amiss.read(tmp_path / "t.docx", outputs="y")
+    with pytest.raises(DataError, match="there is no format 'word'; choose one of csv, tsv"):
+        amiss.read(tmp_path / "t.csv", outputs="y", format="word")
     with pytest.raises(DataError, match="at least one file"):
         amiss.read(outputs="y")

@@ -29,10 +29,11 @@ import amiss
 from amiss.errors import DataError
 from support import cpu_time, mutations
 
-KINDS = ("csv", "tsv", "csv.gz", "arff", "xml", "svm", "npz", "parquet", "npy", "inputs.npz")
-BINARY = ("npz", "parquet", "csv.gz", "npy", "inputs.npz")
+FLAT = ("xlsx", "sqlite", "feather", "jsonl", "json")
+KINDS = ("csv", "tsv", "csv.gz", "arff", "xml", "svm", "npz", "parquet", "npy", "inputs.npz", *FLAT)
+BINARY = ("npz", "parquet", "csv.gz", "npy", "inputs.npz", "xlsx", "sqlite", "feather")
 BESIDE = ("npy", "inputs.npz")  # inputs beside a table
-WITH_LINES = ("csv", "tsv", "csv.gz", "arff", "xml", "svm")
+WITH_LINES = ("csv", "tsv", "csv.gz", "arff", "xml", "svm", "jsonl")
 # Problems of a whole file, which no line has.
 WHOLE_FILE = (
     "the file is empty",
@@ -48,6 +49,10 @@ WHOLE_FILE = (
     "is not among its columns",
     "is missing in every row",
     "the gzip data is damaged",
+    "must be an array of objects",
+    "a key is empty",
+    "in a key",
+    "no object has a key",
 )
 SECONDS = 20  # of the processor's time, for a file of at most 64 kB
 CAP = 1 << 30  # bytes beyond what the imports take
@@ -77,7 +82,7 @@ def read(path: pathlib.Path, kind: str, folder: pathlib.Path) -> amiss.Dataset:
     if kind in BESIDE:
         return amiss.read(folder / "labels.csv", outputs="tag_*", id="name", inputs=path)
     named = {} if kind in ("svm", "npz") else {"outputs": "tag_*"}
-    if kind in ("csv", "tsv", "csv.gz", "parquet"):
+    if kind in ("csv", "tsv", "csv.gz", "parquet", *FLAT):
         named["id"] = "name"
     return amiss.read(path, **named)
 
@@ -118,6 +123,7 @@ def fuzz(kind: str, inputs: int, seed: int) -> dict[str, object]:
     rng = random.Random(f"{kind} {seed}")
     originals = mutations.valid_files(kind)
     tokens = mutations.BINARY_TOKENS if kind in BINARY else mutations.TEXT_TOKENS
+    tokens = [*tokens, *mutations.JSON_TOKENS] if kind in ("jsonl", "json") else tokens
     counts: collections.Counter[str] = collections.Counter()
     with scratch_folder() as folder:
         (folder / "good.arff").write_bytes(mutations.ARFF)
@@ -128,7 +134,11 @@ def fuzz(kind: str, inputs: int, seed: int) -> dict[str, object]:
             assert len(read(path, kind, folder)) >= 3
         limit_memory()
         for number in range(inputs):
-            content = mutations.mutated(rng.choice(originals), rng, tokens)
+            original = rng.choice(originals)
+            inside = kind == "xlsx" and rng.random() < 0.8
+            content = (
+                mutations.mutated_member(original, rng) if inside else mutations.mutated(original, rng, tokens)
+            )
             path.write_bytes(content)
             outcome, fault = tried(path, kind, folder)
             counts[outcome] += 1

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import random
+import sqlite3
+import zipfile
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CSV = (
     b"name,age,ward,in_c,tag_a,tag_b\n"
@@ -34,6 +41,15 @@ NUMBER_TOKENS = [
     (value & (2 ** (8 * size) - 1)).to_bytes(size, "little")
     for size in (1, 2, 4, 8)
     for value in (0, 1, -1, 127, 255, 2**31 - 1, 2**31, 2**40, 2**62)
+]
+XML_TOKENS = [
+    *(b"<c ", b"</c>", b"<v>", b"</v>", b"<row ", b"</row>", b' r="XFD1048576"', b' r="A1"', b' r="ZZZZ99999999"'),
+    *(b' t="s"', b' t="e"', b' t="b"', b' t="d"', b' t="inlineStr"', b' s="1"', b"<f>1/0</f>", b"&amp;", b"&#0;"),
+    *(b'<dimension ref="A1:XFD1048576"/>', b"<![CDATA[", b"<!--", b'xmlns:x="y"'),
+]
+JSON_TOKENS = [
+    *(b"null", b"true", b"false", b"NaN", b"Infinity", b"[", b"]", b'"a"', b"\\ud800", b"\\u0000", b"{}", b"[[[["),
+    *(b'"name":', b'"tag_a": 1', b"1e999", b"-", b"[" * 5000),
 ]
 BINARY_TOKENS = [
     *NUMBER_TOKENS,
@@ -86,6 +102,57 @@ def parquet(compression: str) -> bytes:
     return stream.getvalue()
 
 
+def frame() -> pa.Table:
+    """The table of :func:`parquet`."""
+    import pyarrow.parquet as pq
+
+    return pq.read_table(io.BytesIO(parquet("none")))
+
+
+def feather(compression: str) -> bytes:
+    from pyarrow import feather as arrow_files
+
+    stream = io.BytesIO()
+    arrow_files.write_feather(frame(), stream, compression=compression)
+    return stream.getvalue()
+
+
+def json_lines() -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in frame().to_pylist())
+
+
+def sqlite() -> bytes:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("PRAGMA page_size = 512")
+    connection.execute("CREATE TABLE people (name TEXT PRIMARY KEY, age REAL, ward TEXT, tag_a INT, tag_b INT)")
+    rows = [tuple(row.values()) for row in frame().to_pylist()]
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
+    connection.commit()
+    content = connection.serialize()
+    connection.close()
+    return content
+
+
+def workbook(shared: bool) -> bytes:
+    """Texts beside the cells (``shared``), as Excel writes them, or in the cells."""
+    import xlsxwriter
+
+    stream = io.BytesIO()
+    with xlsxwriter.Workbook(stream, {"constant_memory": not shared}) as book:
+        sheet = book.add_worksheet()
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
+        for place, name in enumerate([*frame().column_names, "day"]):
+            sheet.write(0, place, name)
+        for number, row in enumerate(frame().to_pylist(), start=1):
+            for place, cell in enumerate(row.values()):
+                sheet.write(number, place, cell)
+            sheet.write_number(number, 5, 45000 + number, day)
+        sheet.write_formula(6, 1, "=NA()", None, "#N/A")
+        sheet.write(6, 3, 1)
+        sheet.write(6, 4, 0)
+    return stream.getvalue()
+
+
 def valid_files(kind: str) -> list[bytes]:
     """Small files of one format, each with most of what the format knows."""
     makers = {
@@ -98,9 +165,26 @@ def valid_files(kind: str) -> list[bytes]:
         "npz": lambda: [npz(compressed, is_sparse) for compressed in (False, True) for is_sparse in (False, True)],
         "npy": lambda: [npy(dtype) for dtype in ("float16", "float32", "float64", "int32")],
         "inputs.npz": lambda: [npz(compressed, is_sparse=False) for compressed in (False, True)],
+        "xlsx": lambda: [workbook(shared) for shared in (False, True)],
+        "sqlite": lambda: [sqlite()],
+        "feather": lambda: [feather(compression) for compression in ("uncompressed", "lz4", "zstd")],
+        "jsonl": lambda: [json_lines()],
+        "json": lambda: [b"[" + json_lines().strip().replace(b"\n", b",") + b"]"],
         "parquet": lambda: [parquet(compression) for compression in ("none", "snappy")],
     }
     return makers[kind]()
+
+
+def mutated_member(original: bytes, rng: random.Random) -> bytes:
+    """An archive of which one file is changed, so that no checksum gives it away."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(original)) as old, zipfile.ZipFile(stream, "w") as new:
+        names = old.namelist()
+        chosen = rng.choice([name for name in names if rng.random() < 0.3 or "sheet" in name] or names)
+        for name in names:
+            content = old.read(name)
+            new.writestr(name, mutated(content, rng, [*TEXT_TOKENS, *XML_TOKENS]) if name == chosen else content)
+    return stream.getvalue()
 
 
 def mutated(original: bytes, rng: random.Random, tokens: list[bytes]) -> bytes:

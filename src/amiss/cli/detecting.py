@@ -172,7 +172,10 @@ _OPTIONS = (
 )
 
 
-WITH_A_MODEL = ("files", "row", "inputs", "id_column", "drop", "file_format", "as_json", "quiet")
+WITH_A_MODEL = (
+    *("files", "row", "inputs", "id_column", "drop", "file_format", "sheet", "table", "encoding"),
+    *("as_json", "quiet"),
+)
 
 
 def detector_options(command: Callable[..., Any]) -> Callable[..., Any]:

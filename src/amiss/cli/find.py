@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 def find(files: tuple[str, ...], **options: Any) -> None:
     """Find the rows whose outputs do not match their inputs.
 
-    FILE may be CSV, TSV, Parquet, ARFF, svmlight or npz, plain or gzipped, or - for standard input;
-    the rows of several files are joined. Outputs are tags (0 and 1), classes, counts or numbers; an empty cell is
-    missing.
+    FILE may be CSV, TSV, Excel, SQLite, DuckDB, Parquet, Arrow, JSON, ARFF, svmlight or npz, plain or gzipped,
+    or - for standard input; the rows of several files are joined. Outputs are tags (0 and 1), classes, counts or
+    numbers; an empty cell is missing.
     Options that name columns take names and globs, separated by commas or repeated.
 
     \b
@@ -55,6 +55,8 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     amiss find photos.csv --outputs 'tag_*' --id photo --pictures file --report photos.html
     amiss find tags.csv --outputs 'tag_*' --inputs embeddings.npy
     amiss find yeast.arff --outputs yeast.xml
+    amiss find photos.xlsx --sheet 2024 --outputs 'tag_*' -o found.xlsx
+    amiss find 'clinic.sqlite::SELECT * FROM visits WHERE year = 2024' --outputs ill
     zcat today.csv.gz | amiss find - --outputs last:14 -o - | head
     """  # fmt: skip
     from amiss.output.cells import suspicious_cells
@@ -73,6 +75,8 @@ def find(files: tuple[str, ...], **options: Any) -> None:
     elif options["pictures"] is not None:
         raise click.UsageError("--pictures is for the report; add --report report.html, or --drop the column")
     data = read_table(files, options)
+    if target is not None:
+        target.check_size(len(data) * (len(data.output_names) if options["cells"] else 1))
     has_report = options["report"] is not None
     fitted = fitted_to(data, options, overwrite=not has_report)
     if has_report:

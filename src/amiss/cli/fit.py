@@ -95,7 +95,7 @@ def _summary(fitted: FittedDetector, data: Dataset, path: Path, options: dict[st
     lines = [
         f"{count(len(data), 'row')}, {inputs_of(data)}, "
         f"{count(len(fitted.columns.outputs), 'output')}: {path}, {_size(path)}, {holds}.",
-        *(wrapped(line) for line in remarks(fitted) if line != BY_SIMULATION),
+        *(wrapped(line) for line in [*data.notes, *remarks(fitted)] if line != BY_SIMULATION),
     ]
     if data.X.levels:
         lines.append(

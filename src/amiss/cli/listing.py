@@ -14,7 +14,7 @@ _OPTIONS = (
         "-o",
         "--output",
         metavar="OUT",
-        help="Ranked list of all rows: .csv, .parquet or .jsonl; - is standard output.",
+        help="Ranked list of all rows: .csv, .xlsx, .parquet or .jsonl; - is standard output.",
     ),
     click.option(
         "--output-format",

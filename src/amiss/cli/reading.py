@@ -46,6 +46,15 @@ _FORMAT = click.option(
     type=click.Choice([*FORMATS]),
     help="Format of the files, where the suffix does not tell.",
 )
+_PART_OF_A_FILE = (
+    click.option(
+        "--sheet", metavar="NAME", help="Sheet of a workbook. By default the first that has the outputs."
+    ),
+    click.option(
+        "--table", metavar="NAME", help="Table of a database, or a SELECT. Not needed if there is only one table."
+    ),
+    click.option("--encoding", metavar="NAME", help="Encoding of text files that are not UTF-8, such as cp1252."),
+)
 _OPTIONS = (
     _FILES,
     click.option(
@@ -70,6 +79,7 @@ _OPTIONS = (
     _DROP,
     click.option("--categorical", metavar="COL", multiple=True, help="Columns of numbers that are categories."),
     _FORMAT,
+    *_PART_OF_A_FILE,
 )
 
 
@@ -82,15 +92,17 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def rereading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The files, where a model knows their columns."""
-    for option in reversed((_FILES, _INPUTS, _ID, _DROP, _FORMAT)):
+    for option in reversed((_FILES, _INPUTS, _ID, _DROP, _FORMAT, *_PART_OF_A_FILE)):
         command = option(command)
     return command
 
 
 def all_files(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...]:
     """All files that are read: the tables, inputs beside them, and a list of labels."""
+    from amiss.readers.source import path_of
+
     labels = (spec for spec in options.get("outputs", ()) if spec.lower().endswith(".xml"))
-    return (*files, *options["inputs"], *labels)
+    return (*map(path_of, files), *options["inputs"], *labels)
 
 
 def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
@@ -109,6 +121,9 @@ def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str,
         probabilities=reading.get("probabilities", ()),
         categorical=categories,
         format=options["file_format"],
+        sheet=options["sheet"],
+        table=options["table"],
+        encoding=options["encoding"],
         inputs=options["inputs"],
         known=columns.output_columns,
         like=(columns.inputs, columns.outputs),
@@ -130,6 +145,9 @@ def read_table(files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
         drop=options["drop"],
         categorical=options["categorical"],
         format=options["file_format"],
+        sheet=options["sheet"],
+        table=options["table"],
+        encoding=options["encoding"],
         pictures=options["pictures"],
         inputs=options["inputs"],
         probabilities=options["probabilities"],

@@ -85,6 +85,8 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
         if asked_for is not None and COMPARISONS[asked_for].needs_calibration:
             raise click.UsageError("the model is not calibrated (see amiss fit); --against models needs none")
     data = read_like(fitted, files, options)
+    if target is not None:
+        target.check_size(len(data))
     request = BatchRequest(*(options[name] for name in ("fdr", "rate", "alerts", "against")))
     batch = fitted.score_batch(fitted.encode(*fitted.columns.align(data.X, data.Y, data.probabilities)), request)
     if options["strict"]:
@@ -147,7 +149,7 @@ def _summary(batch: ScoredBatch, data: Dataset) -> str:
             first += f" Of the {count(n_new, 'new row')}, {n_found:,} {are} flagged."
         ordinary = count(n_new, "ordinary new row")
         first += f" Of {ordinary}, about {_about(expected)} would score this high by chance."
-    return "\n".join(map(wrapped, [first, *batch.remarks()]))
+    return "\n".join(map(wrapped, [first, *data.notes, *batch.remarks()]))
 
 
 def _about(number: float) -> str:

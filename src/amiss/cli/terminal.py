@@ -63,7 +63,7 @@ def _remarks(fitted: FittedDetector, data: Dataset) -> list[str]:
         f'Column "{printable(name)}" only numbers the rows. {advice} {shlex.quote(printable(name))}.'
         for name in _counters(data)
     ]
-    return [*numbering, *remarks(fitted)]
+    return [*data.notes, *numbering, *remarks(fitted)]
 
 
 def _flagged(fitted: FittedDetector) -> str:

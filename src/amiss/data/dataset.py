@@ -16,6 +16,7 @@ class Dataset:
 
     A picture is the path of a file or a small array. ``probabilities`` are the user's own, one column per output;
     if the file holds nothing else, ``X`` has no columns. ``groups`` has one column: which rows belong together.
+    ``notes`` say how files were read, where that needs saying: which sheet of a workbook, say.
     """
 
     X: Table
@@ -24,6 +25,7 @@ class Dataset:
     pictures: tuple[Any, ...] | None = None
     probabilities: Table | None = None
     groups: Table | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def input_names(self) -> tuple[str, ...]:

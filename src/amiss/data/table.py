@@ -26,17 +26,26 @@ COLUMNS_SORTED = 8  # at a time: they share a line of the cache
 class Origin:
     """Where rows come from, so that a message can say where to look.
 
-    ``number_of_row`` is the line in a text file; in a file without lines, rows are counted from 1.
+    ``number_of_row`` is the line in a text file, or the row in a sheet; in other files, rows are counted from 1.
     """
 
     files: tuple[str, ...]
     file_of_row: Rows
     number_of_row: Rows
-    units: tuple[str, ...]  # "line" or "row" for each file
+    units: tuple[str, ...]  # "line", "sheet row" or "row" for each file
 
     def where(self, row: int) -> str:
         file = self.file_of_row[row]
-        return f"{self.files[file]}, {self.units[file]} {self.number_of_row[row]}"
+        return f"{self.files[file]}, {self.units[file].removeprefix('sheet ')} {self.number_of_row[row]}"
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether some rows have a place in their file that a person can go to."""
+        return any(unit != "row" for unit in self.units)
+
+    def line(self, row: int) -> int | None:
+        """The line of a row, or its row in a sheet; None if its file has neither."""
+        return None if self.units[self.file_of_row[row]] == "row" else int(self.number_of_row[row])
 
     def take(self, rows: Rows) -> Origin:
         return Origin(self.files, self.file_of_row[rows], self.number_of_row[rows], self.units)

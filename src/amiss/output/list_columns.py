@@ -88,9 +88,9 @@ def _places(ranked: RankedList, rows: Rows) -> Columns:
     file, columns = origin.file_of_row[rows], Columns()
     if len(origin.files) > 1:
         columns["file"] = Coded(file, origin.files)
-    if "line" in origin.units:
+    if origin.has_lines:
         numbers = origin.number_of_row[rows]
-        has_line = np.array([unit == "line" for unit in origin.units])[file]
+        has_line = np.array([unit != "row" for unit in origin.units])[file]
         columns["line"] = numbers if has_line.all() else _spread(numbers[has_line].tolist(), has_line)
     return columns
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from amiss.output.list_columns import ROWS, Columns, Lists, joined, plain
 from amiss.output.ranking import RankedRow
-from amiss.readers.parquet import require_pyarrow
+from amiss.readers.arrow_tables import require_pyarrow
 from amiss.wording import six_digits
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -36,6 +36,10 @@ class ListFormat(Protocol):
     @property
     def suffixes(self) -> tuple[str, ...]: ...
 
+    @property
+    def most_lines(self) -> int | None:
+        """How many lines it holds at most, if there is a limit."""
+
     def check(self) -> None:
         """Refuse at once if something that it needs is not installed."""
 
@@ -50,6 +54,7 @@ class ListFormat(Protocol):
 class Csv:
     name: str = "csv"
     suffixes: tuple[str, ...] = (".csv",)
+    most_lines: int | None = None
 
     def check(self) -> None: ...
 
@@ -67,6 +72,7 @@ class Csv:
 class JsonLines:
     name: str = "jsonl"
     suffixes: tuple[str, ...] = (".jsonl", ".ndjson")
+    most_lines: int | None = None
 
     def check(self) -> None: ...
 
@@ -85,6 +91,7 @@ class JsonLines:
 class Parquet:
     name: str = "parquet"
     suffixes: tuple[str, ...] = (".parquet", ".pq")
+    most_lines: int | None = None
 
     def check(self) -> None:
         require_pyarrow()

@@ -41,6 +41,14 @@ class Target:
             check_writable(Path(path), inputs, pipes=True)
         return cls(path, format)
 
+    def check_size(self, n_lines: int) -> None:
+        """Refuse more lines than the format holds, before the work that finds them."""
+        most = self.format.most_lines
+        if most is not None and n_lines > most:
+            raise DataError(
+                f"{self.path}: {n_lines:,} lines, but a sheet holds {most:,}; name the list .csv or .parquet"
+            )
+
 
 def _format_of(path: str) -> ListFormat:
     if path == "-":

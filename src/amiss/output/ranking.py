@@ -162,9 +162,9 @@ def _known(p_values: Floats | None, place: Any) -> float | None:
 
 
 def place_of(origin: Origin, row: int) -> dict[str, Any]:
-    """Where a row stands: its file if there are several, its line if the file has lines."""
+    """Where a row stands: its file if there are several, its line (or row of a sheet) if the file has lines."""
     file = origin.file_of_row[row]
     place: dict[str, Any] = {"file": origin.files[file]} if len(origin.files) > 1 else {}
-    if "line" in origin.units:
-        place["line"] = int(origin.number_of_row[row]) if origin.units[file] == "line" else None
+    if origin.has_lines:
+        place["line"] = origin.line(row)
     return place

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 
 LIST_FORMATS: Registry[ListFormat] = Registry(
     "output format",
-    "amiss.output.list_formats",
-    {"csv": "Csv", "parquet": "Parquet", "jsonl": "JsonLines"},
+    "amiss.output",
+    {
+        "csv": "list_formats.Csv",
+        "parquet": "list_formats.Parquet",
+        "jsonl": "list_formats.JsonLines",
+        "xlsx": "excel_list.ExcelList",
+    },
 )

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from amiss.arrays import Floats, Rows
 from amiss.data.table import Table
+from amiss.errors import DataError
 from amiss.readers.cells import MISSING, is_number
 from amiss.readers.header import check_header, likeliest_delimiter
 from amiss.readers.part import Part
@@ -68,8 +69,11 @@ def _read(stream: IO[bytes], source: Source, selection: Selection, delimiter: st
     header = [name.strip() for name in text.split(delimiter)]
     if len(header) < 2:
         raise _GiveUp
-    check_header(header, source, 1)
-    roles = selection.roles(header, source, line=1)
+    try:
+        check_header(header, source, 1)
+        roles = selection.roles(header, source, line=1)
+    except DataError:  # or there is a title above the header, a column without a name, or a sep= line
+        raise _GiveUp from None
     columns = _Columns(
         header, roles, delimiter, {header[i] for i in roles.kept if selection.is_categorical(header[i])}
     )

@@ -21,6 +21,7 @@ class Format:
     description : one line for a help text
     reader : reads the selected columns of one file
     may_omit_columns : a file need not mention a column that is zero in all of its rows
+    part : what a file of this format has several of, one of which is read: "sheet" or "table"
     """
 
     name: str
@@ -28,6 +29,7 @@ class Format:
     description: str
     reader: Callable[[Source, Selection], Part]
     may_omit_columns: bool = False
+    part: str | None = None
 
     def read(self, source: Source, selection: Selection) -> Part:
         """The selected columns of one file."""

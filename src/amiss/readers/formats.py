@@ -19,8 +19,22 @@ def formats_by_suffix() -> dict[str, Format]:
     return {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
 
 
+def the_part(sheet: str | None, table: str | None) -> str | None:
+    """The part of each file that is read, as the user names it."""
+    if sheet is not None and table is not None:
+        raise DataError("a sheet is part of a workbook and a table of a database; name only one of them")
+    return table if sheet is None else sheet
+
+
 def find_format(source: Source, name: str | None = None) -> Format:
     """The format called ``name``; without a name, what the suffix says. Standard input is CSV by default."""
+    found = _format(source, name)
+    if source.part is not None and found.part is None:
+        source.refuse(f"a {found.name} file has no sheets or tables; leave out the name of one")
+    return found
+
+
+def _format(source: Source, name: str | None) -> Format:
     if name is not None:
         if name not in FORMATS:
             raise DataError(f"there is no format {quoted(name)}; choose one of {', '.join(FORMATS)}")

@@ -22,7 +22,8 @@ from amiss.readers.source import Source
 class Part:
     """The selected columns of one file, with the names of its outputs, and its ids and pictures.
 
-    If it ``may_omit_columns`` (svmlight), a column that it does not mention is zero in all of its rows.
+    If it ``may_omit_columns`` (svmlight), a column that it does not mention is zero in all of its rows. If its
+    ``ids_found``, nobody asked for them. ``notes`` say how the file was read, where that needs saying.
     """
 
     source: Source
@@ -31,6 +32,8 @@ class Part:
     ids: list[str] | None = None
     pictures: Sequence[Any] | None = None
     may_omit_columns: bool = False
+    ids_found: bool = False
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -45,7 +48,7 @@ class Part:
         """``lines`` are the line numbers of the rows; None for files without lines."""
         if len(table) == 0:
             source.refuse("there are column names but no rows")
-        numbers, unit = (np.arange(1, len(table) + 1), "row") if lines is None else (lines, "line")
+        numbers, unit = (np.arange(1, len(table) + 1), "row") if lines is None else (lines, source.unit)
         origin = Origin((source.name,), np.zeros(len(table), dtype=np.intp), numbers, (unit,))
         return cls(source, replace(table, origin=origin), roles.outputs, ids, pictures)
 
@@ -56,7 +59,7 @@ class Part:
         outputs = [column for column, name in enumerate(names) if name in self.outputs]
         ids = None if self.ids is None else tuple(self.ids)
         pictures = None if self.pictures is None else tuple(self.pictures)
-        return Dataset(self.table.select(inputs), self.table.select(outputs), ids, pictures)
+        return Dataset(self.table.select(inputs), self.table.select(outputs), ids, pictures, notes=self.notes)
 
 
 def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]] | None = None) -> Part:
@@ -78,10 +81,18 @@ def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]
     pictures = None
     if all(part.pictures is not None for part in parts):
         pictures = [picture for part in parts if part.pictures is not None for picture in part.pictures]
-    return replace(parts[0], table=table, ids=_joined_ids(parts), pictures=pictures)
+    return replace(parts[0], table=table, ids=_joined_ids(parts), pictures=pictures, notes=_joined_notes(parts))
+
+
+def _joined_notes(parts: Sequence[Part]) -> tuple[str, ...]:
+    if len(parts) == 1:
+        return parts[0].notes
+    return tuple(f"{part.source.name}: {note}" for part in parts for note in part.notes)
 
 
 def _joined_ids(parts: Sequence[Part]) -> list[str] | None:
+    if all(part.ids is None or part.ids_found for part in parts) and any(part.ids is None for part in parts):
+        return None
     without = [part for part in parts if part.ids is None]
     if 0 < len(without) < len(parts):
         without[0].source.refuse("there are no ids here, but in another file; give ids in all files or in none")

@@ -12,7 +12,7 @@ from amiss.data.validation import as_inputs, as_outputs
 from amiss.errors import DataError
 from amiss.readers.aside import set_aside
 from amiss.readers.embeddings import read_embedding
-from amiss.readers.formats import find_format
+from amiss.readers.formats import find_format, the_part
 from amiss.readers.matching import with_embedding
 from amiss.readers.part import concatenated
 from amiss.readers.select import Selection
@@ -34,6 +34,9 @@ def read(
     output_kinds: Asked | None = None,
     known: Sequence[OutputColumn] = (),
     like: tuple[Sequence[str], Sequence[str]] | None = None,
+    sheet: str | None = None,
+    table: str | None = None,
+    encoding: str | None = None,
 ) -> Dataset:
     """Read one table from one or several files with the same columns.
 
@@ -56,7 +59,8 @@ def read(
     group : the column that says which rows belong together, such as pictures of one patient; not an input
     output_kinds : the kind of each output that is not told by its cells: ``{"dose": "number"}``
     known : the outputs of a fit, by which those of this table are read
-    format : csv, tsv, arff, svmlight, npz or parquet; by default the file's suffix decides
+    format : csv, tsv, excel, parquet, arrow, sqlite, duckdb, jsonl, json, arff, svmlight or npz; by default the
+        file's suffix decides
     like : the inputs and outputs of another table. Where an svmlight file does not mention one of them,
         it is zero in all rows.
     """
@@ -71,7 +75,7 @@ def read(
     if like is not None and embedding is not None:  # the tables need not have its columns
         like = [name for name in like[0] if name not in set(embedding.table.names)], like[1]
     parts = []
-    for source in (Source(str(path)) for path in paths):
+    for source in (Source.of(str(path), encoding, the_part(sheet, table)) for path in paths):
         found = find_format(source, format)
         # A file that omits columns need not mention all outputs of the other table; it marks its own.
         marks_its_own = like is not None and found.may_omit_columns

@@ -15,9 +15,15 @@ FORMATS: Registry[Format] = Registry(
     {
         "csv": "delimited.CSV",
         "tsv": "delimited.TSV",
+        "excel": "excel.EXCEL",
         "arff": "arff.ARFF",
         "svmlight": "svmlight.SVMLIGHT",
         "npz": "npz.NPZ",
         "parquet": "parquet.PARQUET",
+        "arrow": "arrow.ARROW",
+        "jsonl": "json_lines.JSON_LINES",
+        "json": "json_lines.JSON_ARRAY",
+        "sqlite": "sqlite.SQLITE",
+        "duckdb": "duckdb.DUCKDB",
     },
 )
