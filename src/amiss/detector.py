@@ -18,7 +18,8 @@ from amiss.decisions.outlier_probability import outlier_probabilities
 from amiss.decisions.settings import BatchRequest
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.explanations.explanation import Explanation
-from amiss.fitted import FittedDetector, checked_row, confidence, explain_new_row, fit_table, p_values
+from amiss.explanations.row_numbers import checked_row
+from amiss.fitted import FittedDetector, confidence, explain_new_row, fit_table, p_values
 from amiss.models.settings import STRENGTHS
 from amiss.monitoring.batch import ScoredBatch
 from amiss.output.cells import Cell, suspicious_cells
@@ -62,7 +63,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         "approximate" compares a row with rows around it only, as "auto" does from 50,000 dense rows on.
     strengths : sequence of float
         L2 strengths to choose from by cross-validated log-loss, for each output by itself. The objective is the
-        sum of the log-loss plus strength/2 times the squared length of the coefficients.
+        summed log-loss plus strength/2 times the squared length of the coefficients.
     parent_penalty : float, default=4.0
         How many times more the coefficients of other outputs are penalised than those of inputs.
     cv : int, default=5; number of folds

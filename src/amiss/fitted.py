@@ -5,8 +5,6 @@ fit_detector(settings, columns, inputs, outputs) -> FittedDetector
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +13,8 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.columns import Columns
-from amiss.data.fingerprints import Fingerprints
+from amiss.data.fingerprints import Fingerprints, duplicated
+from amiss.data.remark import Code, Remark, coded
 from amiss.data.row_roles import as_groups
 from amiss.data.table import Table
 from amiss.decisions.calibration import FEWEST_ROWS, Calibration, FitAndScore, HeldOutRows, hold_out_folds
@@ -38,6 +37,8 @@ from amiss.monitoring.membership import MembershipFilter
 from amiss.monitoring.near_copies import NearCopies
 from amiss.monitoring.shifts import shifts
 from amiss.monitoring.unseen import familiar, first_values, unseen_values
+from amiss.remarks.near_copies import MANY_NEAR, kept_together, look_like_copies
+from amiss.remarks.of_fit import FitSeen, remarks_on
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.estimate import ErrorEstimate, estimate_errors
 from amiss.scoring.near_groups import near_groups, share_of_near_copies
@@ -49,13 +50,6 @@ from amiss.scoring.training_match import score_new_rows
 from amiss.scoring.two_views import TwoViews
 from amiss.settings import Settings
 from amiss.wording import count
-
-MANY_NEAR = 0.02  # of the rows, before near copies are reported
-NEAR_COPIES = (
-    "have the same outputs as another row, and nearly the same inputs. If these are copies, they vouch for each "
-    "other's errors: name the groups of rows (groups, --group), or pass auto to keep near copies together."
-)
-KEPT_TOGETHER = "are near copies of others; copies were kept together."
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +72,7 @@ class FittedDetector:
     membership : recognises a batch that was in the fit, if the rows were not kept
     reading : how the table was read from a file, so that later files are read alike
     error_estimate : how many rows and outputs are wrong; None for rules that weigh no hypotheses, or without rows
-    notes : what a reader of the results should know of the table and the models, in sentences
+    remarks : what a reader of the results should know of the table and the models; ``notes`` are their texts
     """
 
     settings: Settings
@@ -95,7 +89,11 @@ class FittedDetector:
     membership: MembershipFilter | None = None
     reading: dict[str, Any] = field(default_factory=dict)
     error_estimate: ErrorEstimate | None = None
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(remark.text for remark in self.remarks)
 
     def __repr__(self) -> str:
         rows, columns = count(len(self.training_scores), "row"), self.columns
@@ -206,7 +204,7 @@ class FittedDetector:
                     f"a calibration needs all rows of the fit, or at least {FEWEST_ROWS} others; of these "
                     f"{len(rows)} rows {n_new - members} were not in the fit"
                 )
-        return self._with_calibration(Calibration.of(held_out))
+        return _with_calibration(self, Calibration.of(held_out))
 
     def _refit(self) -> FitAndScore:
         """A function that fits a detector like this one to some rows and scores others."""
@@ -222,14 +220,6 @@ class FittedDetector:
 
         return fit_and_score
 
-    def _with_calibration(self, calibration: Calibration) -> FittedDetector:
-        decision = self.decision
-        if self.settings.decision.level is None and not self.settings.decision.by_chance:
-            threshold, _ = threshold_for_new(calibration.scores, self.settings.decision.share)
-            flagged: Mask = decision.flagged if self.training is None else self.training.scores > threshold
-            decision = replace(decision, threshold=threshold, flagged=flagged)
-        return replace(self, calibration=calibration, decision=decision, error_rates=calibration.errors)
-
     def was_fitted_to(self, inputs: Table, outputs: Table) -> bool:
         """Whether these are the rows of the fit, in their order; of the inputs some rows are looked at."""
         given = np.asarray(outputs.values)
@@ -240,6 +230,15 @@ class FittedDetector:
         ours = rows.design[rows.place[some]]
         apart = abs(self.models.encoder.transform(inputs.take(some)) - ours)
         return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
+
+
+def _with_calibration(fitted: FittedDetector, calibration: Calibration) -> FittedDetector:
+    decision, asked = fitted.decision, fitted.settings.decision
+    if asked.level is None and not asked.by_chance:
+        threshold, _ = threshold_for_new(calibration.scores, asked.share)
+        flagged: Mask = decision.flagged if fitted.training is None else fitted.training.scores > threshold
+        decision = replace(decision, threshold=threshold, flagged=flagged)
+    return replace(fitted, calibration=calibration, decision=decision, error_rates=calibration.errors)
 
 
 def _ranks(fingerprints: Fingerprints) -> Rows:
@@ -276,17 +275,6 @@ def confidence(fitted: FittedDetector, rows: EncodedRows) -> Floats:
     return flag_confidence(scored.scores, fitted.decide(rows, scored).flagged, usual, n_flagged)
 
 
-def checked_row(row: int, n_rows: int, whose: str) -> int:
-    """A row's number, if there is such a row."""
-    try:
-        number = operator.index(row)
-    except TypeError:
-        raise DataError(f"a row is given by its number, a whole number; got {row!r}") from None
-    if not 0 <= number < n_rows:
-        raise DataError(f"there is no row {row}: {whose} {n_rows} rows, counted from 0")
-    return number
-
-
 def explain_new_row(fitted: FittedDetector, inputs: Table, outputs: Table, row: int) -> Explanation:
     """Why a row of a table with the columns of the fit has its score."""
     texts, place = inputs.texts(row), row
@@ -310,10 +298,21 @@ def fit_table(settings: Settings, columns: Columns, inputs: Table, outputs: Tabl
     ``groups`` say which rows belong together. With "auto" these are near copies: a first fit finds them, and if
     there are any, a second one keeps them together.
     """
-    notes, automatic = columns.doubts_about_given(inputs, outputs), isinstance(groups, str) and groups == "auto"
+    fitted, table = _fit_in_groups(settings, columns, inputs, outputs, groups), (inputs, outputs)
+    rows, scored = fitted.models.training_rows, fitted.training_rows
+    alike = duplicated(rows.fingerprints)[rows.place] & (groups is None)
+    seen = FitSeen(*table, columns.given, fitted.quality, scored, fitted.decision.flagged, alike)
+    return replace(fitted, remarks=(*fitted.remarks, *remarks_on(seen)))
+
+
+def _fit_in_groups(
+    settings: Settings, columns: Columns, inputs: Table, outputs: Table, groups: Any
+) -> FittedDetector:
+    automatic = isinstance(groups, str) and groups == "auto"
+    remarks = coded(Code.PREDICTIONS, columns.doubts_about_given(inputs, outputs))
     together = None if groups is None or automatic else as_groups(groups, len(outputs))
     table = columns, inputs, outputs
-    fitted = fit_detector(settings, *table, groups=together, notes=notes)
+    fitted = fit_detector(settings, *table, groups=together, remarks=remarks)
     if automatic and fitted.scorer.local is None:
         raise DataError("groups='auto' looks at each row's neighbours, and there are none (n_neighbors, rule)")
     only_given = len(columns.given) == len(columns.inputs)  # near probabilities are no near copies
@@ -322,14 +321,15 @@ def fit_table(settings: Settings, columns: Columns, inputs: Table, outputs: Tabl
     )
     if copies is None:
         return fitted
-    n_copies = count(int(in_company(copies, len(copies)).sum()), "row")
+    n_copies = int(in_company(copies, len(copies)).sum())
     if automatic:
         settings = settings.with_rule(fitted.scorer.rule)
-        again = fit_detector(settings, *table, groups=copies, notes=[*notes, f"{n_copies} {KEPT_TOGETHER}"])
+        remarks = (*remarks, kept_together(n_copies))
+        again = fit_detector(settings, *table, groups=copies, remarks=remarks)
         return replace(again, choice=fitted.choice)
     if in_company(copies, len(copies)).mean() < MANY_NEAR:
         return fitted
-    return replace(fitted, notes=(*fitted.notes, f"{n_copies} {NEAR_COPIES}"))
+    return replace(fitted, remarks=(*fitted.remarks, look_like_copies(n_copies)))
 
 
 def fit_detector(
@@ -339,13 +339,13 @@ def fit_detector(
     outputs: Table,
     *,
     groups: Rows | None = None,
-    notes: Sequence[str] = (),
+    remarks: tuple[Remark, ...] = (),
     part: bool = False,
     learned: TwoViews | None = None,
 ) -> FittedDetector:
     """Fit the models, score the rows and flag the unusual ones.
 
-    Rows with the same number in ``groups`` are kept in one fold. ``notes`` are what is known of the table before.
+    Rows with the same number in ``groups`` are kept in one fold. ``remarks`` are known of the table before.
     In a ``part`` of a table an output may be missing in every row, and a text may differ in most of them.
     ``learned`` is what the whole table showed of how rows can be wrong.
     """
@@ -357,7 +357,7 @@ def fit_detector(
     how: dict[str, Any] = {"n_jobs": settings.n_jobs, "verbose": settings.verbose}
     rows: dict[str, Any] = {"given": columns.given, "groups": groups, "part": part}
     result = fit_models(inputs, outputs, settings.models, seed=settings.seed, **rows, **how)
-    notes = (*notes, *result.notes)
+    remarks = (*remarks, *coded(Code.MODELS, result.notes))
     share = scoring.out_of_fold_share
     models = result.models if share else without_fold_models(result.models)
     log_odds, error_rates = TrainingLogOdds.of(result, scoring), ErrorRates.out_of_fold(result)
@@ -387,5 +387,5 @@ def fit_detector(
         error_rates=error_rates,
         choice=choice,
         error_estimate=estimate_errors(scored.scorer.hypotheses, scored.rows),
-        notes=notes,
+        remarks=remarks,
     )

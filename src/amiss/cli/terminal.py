@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import textwrap
 from dataclasses import asdict
@@ -17,7 +16,7 @@ from amiss.fitted import FittedDetector
 from amiss.output.cells import Cell
 from amiss.output.list_formats import record
 from amiss.output.ranking import RankedRow, Reason
-from amiss.output.summary import estimate_sentence, left_out_of_the_score, remarks
+from amiss.output.summary import coded_remarks, estimate_sentence, left_out_of_the_score
 from amiss.wording import count, percent, printable, probability, six_digits
 
 LONGEST_ID = 24
@@ -52,18 +51,8 @@ def summary(fitted: FittedDetector, data: Dataset) -> str:
         lines.append(listing("Inputs read as categories", categories))
     if fitted.error_estimate is not None:
         lines.append(wrapped(estimate_sentence(fitted.error_estimate)))
-    lines += map(wrapped, _remarks(fitted, data))
+    lines += [wrapped(remark.text) for remark in coded_remarks(fitted, data.ids)]
     return "\n".join(lines)
-
-
-def _remarks(fitted: FittedDetector, data: Dataset) -> list[str]:
-    """What a reader of the scores should know, about the table and about the fit."""
-    advice = "If it identifies them, pass --id" if data.ids is None else "If it says nothing else, pass --drop"
-    numbering = [
-        f'Column "{printable(name)}" only numbers the rows. {advice} {shlex.quote(printable(name))}.'
-        for name in _counters(data)
-    ]
-    return [*numbering, *remarks(fitted)]
 
 
 def _flagged(fitted: FittedDetector) -> str:
@@ -131,7 +120,7 @@ def quality_table(fitted: FittedDetector) -> str:
 
 def as_json(fitted: FittedDetector, data: Dataset, rows: list[RankedRow], quality: bool) -> str:
     """Summary and top rows for a program."""
-    decision = fitted.decision
+    decision, said = fitted.decision, coded_remarks(fitted, data.ids)
     result: dict[str, Any] = {
         "rows": len(data),
         "inputs": len(data.input_names),
@@ -143,7 +132,8 @@ def as_json(fitted: FittedDetector, data: Dataset, rows: list[RankedRow], qualit
         "rule": fitted.scorer.rule.name,
         **({} if fitted.choice is None else {"because": fitted.choice.why}),
         **({} if decision.level is None else {"fdr": decision.level}),
-        "remarks": _remarks(fitted, data),
+        "remarks": [remark.text for remark in said],
+        "remark_codes": [str(remark.code) for remark in said],
         "top": [record(row) for row in rows],
     }
     if quality:
@@ -185,14 +175,6 @@ def _cut(line: str) -> str:
 def listing(label: str, names: list[str]) -> str:
     """Names in one line."""
     return _cut(f"{label}: {', '.join(map(printable, names))}")
-
-
-def _counters(data: Dataset) -> list[str]:
-    """Inputs that rise by one from row to row: most likely identifiers."""
-    if not isinstance(data.X.values, np.ndarray) or len(data) < 3:
-        return []
-    steps = (np.diff(data.X.values, axis=0) == 1).all(axis=0)
-    return [name for name, counts in zip(data.input_names, steps, strict=True) if counts]
 
 
 def _cells(row: RankedRow, with_ids: bool) -> list[str]:

@@ -97,7 +97,7 @@ def page(made_from: Material, title: str = "amiss report") -> str:
     remark = [f"{count(unseen, 'picture')} could not be shown: {why_unseen()}."] * bool(unseen)
     return environment.from_string(html).render(
         title=printable(title, LONGEST_TITLE),
-        overview=[*overview(made_from.fitted), *remark],
+        overview=[*overview(made_from.fitted, made_from.ids), *remark],
         first_rows=[" ".join(detail["said"]) for detail in data["details"][:WITHOUT_SCRIPTS]],
         weight_meaning=made_from.fitted.scorer.rule.weight_meaning + ".",
         sample_note=_sample_note(len(data["sample"]["row"]), data["n_rows"]),
