@@ -35,6 +35,7 @@ from amiss.monitoring.batch import Findings, ScoredBatch
 from amiss.monitoring.drift import drift_of
 from amiss.monitoring.membership import MembershipFilter
 from amiss.monitoring.near_copies import NearCopies
+from amiss.monitoring.row_order import remarks_on_order
 from amiss.monitoring.shifts import shifts
 from amiss.monitoring.unseen import familiar, first_values, unseen_values
 from amiss.remarks.near_copies import MANY_NEAR, kept_together, look_like_copies
@@ -163,7 +164,7 @@ class FittedDetector:
         return ScoredBatch(scored, decision, findings, self.calibration, self.training is not None, rows)
 
     def _findings(self, rows: EncodedRows, scored: ScoredRows) -> Findings:
-        encoder, near_copies = self.models.encoder, 0
+        encoder, rates, near_copies = self.models.encoder, self.models.expectations.rates, 0
         if self.training is not None:
             new = np.flatnonzero(scored.is_new & familiar(encoder, rows.inputs))
             near_copies = self._near_copies.estimated(rows, new) if len(new) else 0
@@ -173,7 +174,8 @@ class FittedDetector:
             drift=drift_of(scored, self.error_rates),
             near_copies=near_copies,
             estimated_members=self.estimated_members(rows),
-            first_values=first_values(self.models.expectations.rates, rows.Y, self.columns.outputs),
+            first_values=first_values(rates, rows.Y, self.columns.outputs),
+            order=remarks_on_order(rows.Y, self.columns.output_columns, rates),
         )
 
     @cached_property

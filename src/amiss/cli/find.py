@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amiss.cli.detecting import detector_options, fitted_to, refuse_contradictions, refuse_quiet_json
+from amiss.cli.grouped import GroupedCommand
 from amiss.cli.lazy import ShownDefault, value_of
-from amiss.cli.listing import list_options
+from amiss.cli.listing import list_options, output_option, refuse_lines_without_a_list, refuse_mistaken_output
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import all_files, read_table, reading_options
 
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
     from amiss.output.ranking import RankedRow
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @reading_options
 @list_options
-@click.option(
+@output_option(
     "--cells",
     is_flag=True,
     help="List single outputs instead of rows: which value of which row to correct, most suspicious first.",
 )
-@click.option("--report", metavar="HTML", help="Also write a report: one HTML file that works offline.")
-@click.option(
+@output_option("--report", metavar="HTML", help="Also write a report: one HTML file that works offline.")
+@output_option(
     "--report-rows",
     type=click.IntRange(1),
     cls=ShownDefault,
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
     help="How many rows of the report carry an explanation.",
 )
 @detector_options
-@click.option("--quality", is_flag=True, help="Also print how good the model of each output is.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary and the top rows as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@output_option("--quality", is_flag=True, help="Also print how good the model of each output is.")
+@output_option("--json", "as_json", is_flag=True, help="Print the summary and the top rows as JSON.")
+@output_option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def find(files: tuple[str, ...], **options: Any) -> None:
     """Find the rows whose outputs do not match their inputs.
 
@@ -63,6 +64,9 @@ def find(files: tuple[str, ...], **options: Any) -> None:
 
     refuse_contradictions(options)
     refuse_quiet_json(options)
+    refuse_lines_without_a_list(options)
+    if options["output_format"] is None:
+        refuse_mistaken_output(options)
     if options["output"] == "-" and options["as_json"]:
         raise click.UsageError("--json and -o - both write to standard output; use --output-format jsonl")
     target = None
@@ -87,7 +91,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
             write_cells(target, suspicious_cells(fitted.training_rows), data)
         elif target is not None:
             n_reasons = min(options["reasons"], len(fitted.columns.outputs))
-            write_list(target, ranked, n_reasons)
+            write_list(target, ranked, n_reasons, options["one_line_per"])
         if not in_a_pipe and not options["quiet"]:
             _print(fitted, data, rows, target, options)
 

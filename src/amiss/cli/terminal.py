@@ -14,12 +14,12 @@ from amiss.arrays import Floats, Mask
 from amiss.data.dataset import Dataset
 from amiss.fitted import FittedDetector
 from amiss.output.cells import Cell
-from amiss.output.list_formats import record
 from amiss.output.ranking import RankedRow, Reason
+from amiss.output.shown import record_with_shown
 from amiss.output.summary import coded_remarks, estimate_sentence, left_out_of_the_score
 from amiss.wording import count, percent, printable, probability, six_digits
 
-LONGEST_ID = 24
+LONGEST_ID, LONGEST_SHOWN = 24, 16
 SMALL_SHARE = 0.05
 LEGEND = "(! flagged; p: the model's probability of this value; %: its share of the score)"
 CELL_LEGEND = "(p: the model's probability of this value; score: how suspicious it is, from 0 to 1)"
@@ -69,13 +69,15 @@ def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask
     if not rows:
         return ""
     with_ids = rows[0].id is not None
-    head = ["rank", "row", *(["id"] if with_ids else []), "score", "", "main contributions"]
+    shown = [printable(name, LONGEST_SHOWN) for name in rows[0].shown]
+    head = ["rank", "row", *(["id"] if with_ids else []), *shown, "score", "", "main contributions"]
+    to_the_left = range(2, len(head) - 3)
     lines = [head, *([*_cells(row, with_ids), _sentence(row)] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
     text = []
     for line in lines:
         cells = [
-            cell.ljust(width) if head[column] == "id" else cell.rjust(width)
+            cell.ljust(width) if column in to_the_left else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(line[:-1], widths, strict=True))
         ]
         text.append(_cut("  ".join([*cells, line[-1]])))
@@ -134,7 +136,7 @@ def as_json(fitted: FittedDetector, data: Dataset, rows: list[RankedRow], qualit
         **({} if decision.level is None else {"fdr": decision.level}),
         "remarks": [remark.text for remark in said],
         "remark_codes": [str(remark.code) for remark in said],
-        "top": [record(row) for row in rows],
+        "top": [record_with_shown(row, data.shown) for row in rows],
     }
     if quality:
         columns = fitted.quality.to_dict()
@@ -179,7 +181,8 @@ def listing(label: str, names: list[str]) -> str:
 
 def _cells(row: RankedRow, with_ids: bool) -> list[str]:
     ids = [printable(row.id or "", LONGEST_ID)] if with_ids else []
-    return [str(row.rank), str(row.row), *ids, f"{row.score:.4g}", "!" if row.flagged else ""]
+    shown = [printable(text, LONGEST_SHOWN) for text in row.shown.values()]
+    return [str(row.rank), str(row.row), *ids, *shown, f"{row.score:.4g}", "!" if row.flagged else ""]
 
 
 def _sentence(row: RankedRow) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from amiss.data.table import Table
@@ -14,6 +15,7 @@ class Dataset:
 
     A picture is the path of a file or a small array. ``probabilities`` are the user's own, one column per output;
     if the file holds nothing else, ``X`` has no columns. ``groups`` has one column: which rows belong together.
+    ``shown`` are columns that are shown beside the rows: by name, a text for each row.
     """
 
     X: Table
@@ -22,6 +24,7 @@ class Dataset:
     pictures: tuple[Any, ...] | None = None
     probabilities: Table | None = None
     groups: Table | None = None
+    shown: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def input_names(self) -> tuple[str, ...]:

@@ -128,6 +128,14 @@ class Table:
             return MISSING
         return self.levels[column][int(value)] if column in self.levels else f"{value:.6g}"
 
+    def column_texts(self, column: int) -> tuple[str, ...]:
+        """All cells of a column as texts; one that is missing is empty."""
+        cells, levels = self.column(column).tolist(), self.levels.get(column)
+        plain = [repr(cell).removesuffix(".0") for cell in cells] if levels is None else levels
+        if levels is None:
+            return tuple("" if cell != cell else text for cell, text in zip(cells, plain, strict=True))
+        return tuple("" if cell != cell else plain[int(cell)] for cell in cells)
+
     def with_levels(self, levels: Mapping[int, tuple[str, ...]]) -> Table:
         """The same cells, coded by other ``levels``; a cell whose level is not among them becomes missing."""
         values = self.values
