@@ -36,7 +36,7 @@ class _WithRow(GroupedCommand):
             return super().parse_args(ctx, args)
         except click.MissingParameter:
             if ctx.params.get("row") is None:
-                raise click.UsageError("name a file and a row: amiss explain FILE ROW", ctx) from None
+                raise click.UsageError("Missing arguments FILE and ROW: amiss explain FILE ROW", ctx) from None
             raise click.UsageError("name the row too: amiss explain FILE ROW", ctx) from None
 
 
@@ -114,13 +114,20 @@ def _number(row: str, data: Dataset) -> int:
             f"{len(found)} rows have the id {quoted(row)}; give the row's number instead, without --id "
             "(or with --id '')"
         )
-    if Path(row).is_file():
+    if _is_file(row):
         raise DataError(f"{row} is a file; name the row after the files: amiss explain {row} ROW")
     is_number = row.isdecimal() and len(row) < 18 and 1 <= int(row) <= len(data)
     if not is_number:
         named = "no row has the id" if data.ids is not None else "there is no row"
         raise DataError(f"{named} {quoted(row)}; rows are numbered from 1 to {len(data):,}")
     return int(row) - 1
+
+
+def _is_file(row: str) -> bool:
+    try:
+        return Path(row).is_file()
+    except (OSError, ValueError):  # no name of a file
+        return False
 
 
 def _text(explanation: Explanation) -> str:

@@ -59,7 +59,7 @@ class Remark:
     def read(cls, written: str) -> Remark:
         """From a model file; a text of an older one has no code.
 
-        >>> Remark.read("[leak] Input a tells output y.").code, Remark.read("Boosted trees help.").code
+        >>> str(Remark.read("[leak] Input a tells y.").code), str(Remark.read("Boosted trees help.").code)
         ('leak', 'note')
         """
         found = WRITTEN.fullmatch(written)

@@ -128,14 +128,6 @@ class Table:
             return MISSING
         return self.levels[column][int(value)] if column in self.levels else f"{value:.6g}"
 
-    def column_texts(self, column: int) -> tuple[str, ...]:
-        """All cells of a column as texts; one that is missing is empty."""
-        cells, levels = self.column(column).tolist(), self.levels.get(column)
-        plain = [repr(cell).removesuffix(".0") for cell in cells] if levels is None else levels
-        if levels is None:
-            return tuple("" if cell != cell else text for cell, text in zip(cells, plain, strict=True))
-        return tuple("" if cell != cell else plain[int(cell)] for cell in cells)
-
     def with_levels(self, levels: Mapping[int, tuple[str, ...]]) -> Table:
         """The same cells, coded by other ``levels``; a cell whose level is not among them becomes missing."""
         values = self.values
@@ -173,6 +165,19 @@ class Table:
             return self
         position = {name: column for column, name in enumerate(self.names)}
         return self.select([position[name] for name in names])
+
+
+def column_texts(table: Table, column: int) -> tuple[str, ...]:
+    """All cells of a column as texts; one that is missing is empty.
+
+    >>> column_texts(Table(np.array([[1.0], [np.nan], [0.1]]), ("age",)), 0)
+    ('1', '', '0.1')
+    """
+    levels = table.levels.get(column)
+    return tuple(
+        "" if cell != cell else repr(cell).removesuffix(".0") if levels is None else levels[int(cell)]
+        for cell in table.column(column).tolist()
+    )
 
 
 def output_columns(table: Table) -> tuple[OutputColumn, ...]:

@@ -133,7 +133,7 @@ class ScoredBatch:
     def coded_remarks(self) -> list[Remark]:
         """The same with their codes."""
         found, level = self.findings, self.decision.level
-        remarks = [self.decision.why_none] if self.decision.why_none and not self._nothing_to_judge else []
+        remarks = [self.decision.why_none] if self.decision.why_none and not _nothing_to_judge(self) else []
         remarks += remarks_on_unseen(list(found.unseen)) + remarks_on_shifts(list(found.shifts))
         remarks += [*remarks_on_outputs(found.first_values), *found.drift.remarks()]
         drifted = [] if level is None else _drifted_level(level, found)
@@ -143,12 +143,6 @@ class ScoredBatch:
             *coded(Code.SORTED, found.order),
             *coded(Code.BATCH, self._remarks_on_rows()),
         ]
-
-    @property
-    def _nothing_to_judge(self) -> bool:
-        """Whether a false-discovery level has no new row to judge, and has flagged none."""
-        decision = self.decision
-        return not self.rows.is_new.any() and bool(decision.why_none or decision.unjudged)
 
     def _remarks_on_rows(self) -> list[str]:
         """Rows without outputs, and rows that the models have seen."""
@@ -167,7 +161,7 @@ class ScoredBatch:
                 f"{_some(found.near_copies, n_rows, 'differs', 'differ')} from rows of the fit only by rounding. "
                 "The models have seen those, so these scores may be too low."
             )
-        if self._nothing_to_judge:
+        if _nothing_to_judge(self):
             remarks.append("All rows were used in the fit; --fdr applies to new rows only.")
         elif n_seen:
             unjudged = " A false-discovery level judges new rows only." if self.decision.unjudged else ""
@@ -175,6 +169,12 @@ class ScoredBatch:
             without = "it has no p-value" if n_seen == 1 else "they have no p-values"
             remarks.append(f"{used}, so {without}.{unjudged}")
         return remarks
+
+
+def _nothing_to_judge(batch: ScoredBatch) -> bool:
+    """Whether a false-discovery level has no new row to judge, and has flagged none."""
+    decision = batch.decision
+    return not batch.rows.is_new.any() and bool(decision.why_none or decision.unjudged)
 
 
 def _drifted_level(level: float, found: Findings) -> list[str]:

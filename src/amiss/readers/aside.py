@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from amiss.data.dataset import Dataset
 from amiss.data.row_roles import matched_names
+from amiss.data.table import column_texts
 from amiss.errors import DataError, quoted
 from amiss.readers.select import matching_columns, shown_columns
 from amiss.wording import count
@@ -32,7 +33,7 @@ def set_aside(
                 f"{where}: the group column {quoted(group)} {what}; name one that says which rows belong together"
             )
         groups = X.select_named([group])
-    shown = {name: X.column_texts(X.names.index(name)) for name in shown_columns(show, X.names)}
+    shown = {name: column_texts(X, X.names.index(name)) for name in shown_columns(show, X.names)}
     not_inputs = {*shown, *(() if groups is None else groups.names)}
     X = X.select_named([name for name in X.names if name not in not_inputs])
     if items:
