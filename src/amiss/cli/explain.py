@@ -162,9 +162,9 @@ def _outputs(explanation: Explanation) -> str:
             printable(each.output),
             printable(str(each.observed)),
             percent(each.chance_of_one if tags and each.chance_of_one is not None else each.probability),
-            f"{each.contribution:.4g}",
+            f"{six_digits(each.contribution):.4g}",  # as the report has it, which rounds what JSON has
             percent(each.share_of_score),
-            "" if each.score_if_changed is None else f"{each.score_if_changed:.4g}",
+            "" if each.score_if_changed is None else f"{six_digits(each.score_if_changed):.4g}",
             "" if each.neighbors_known is None else f"{each.neighbors_alike} of {each.neighbors_known}",
         ]
         for each in explanation.suspects

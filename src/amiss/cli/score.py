@@ -12,6 +12,7 @@ from amiss.cli.grouped import GroupedCommand
 from amiss.cli.listing import list_options, output_option, refuse_lines_without_a_list
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import all_files, read_like, rereading_options
+from amiss.cli.reports import about_report, check_report, report_options
 from amiss.decisions.registry import COMPARISONS
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @click.argument("model", metavar="MODEL")
 @rereading_options
 @list_options
+@report_options
 @cut_option(
     "--rate",
     type=Level(0.5, highest_too=True),
@@ -81,6 +83,8 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     if options["output"] is not None:
         read = (model, *all_files(files, options))
         target = Target.of(options["output"], options["output_format"], inputs=read)
+    if options["report"] is not None:
+        check_report(options["report"], options["output"], (model, *all_files(files, options)))
     fitted = load_fitted(Path(model))
     if options["fdr"] is not None and fitted.calibration is None:
         asked_for = options["against"]
@@ -88,9 +92,14 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
             raise click.UsageError("the model is not calibrated (see amiss fit); --against models needs none")
     data = read_like(fitted, files, options)
     request = BatchRequest(*(options[name] for name in ("fdr", "rate", "alerts", "against")))
-    batch = fitted.score_batch(fitted.encode(*fitted.columns.align(data.X, data.Y, data.probabilities)), request)
+    table = fitted.columns.align(data.X, data.Y, data.probabilities)
+    batch = fitted.score_batch(fitted.encode(*table), request)
     if options["strict"]:
         _refuse_unseen(batch, data)
+    if options["report"] is not None:
+        from amiss.output.report import write_report
+
+        write_report(options["report"], fitted, table[0], batch=batch, **about_report(data, files, options))
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
     n_reasons = min(options["reasons"], len(fitted.columns.outputs))
     ranked = RankedList.of_batch(fitted, batch, data, None if target is not None else top)
@@ -133,6 +142,8 @@ def _print(
         click.echo("\n" + _drift_table(batch), err=to_stdout)
     if target is not None and not to_stdout:
         click.echo(f"\nAll {count(len(data), 'row')}, ranked: {target.path}")
+    if options["report"] is not None:
+        click.echo(f"\nReport: {options['report']}", err=to_stdout)
 
 
 def _summary(batch: ScoredBatch, data: Dataset) -> str:

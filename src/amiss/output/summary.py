@@ -9,6 +9,7 @@ import numpy as np
 
 from amiss.data.remark import Code, Remark, coded
 from amiss.fitted import FittedDetector
+from amiss.monitoring.batch import ScoredBatch
 from amiss.remarks.identifiers import with_ids
 from amiss.scoring.estimate import ErrorEstimate
 from amiss.scoring.neighbor_agreement import rank_correlation_with_exact
@@ -124,6 +125,18 @@ def overview(fitted: FittedDetector, ids: Sequence[str] | None = None) -> list[s
     if left_out:
         lines.append(f"Left out of the score: {left_out}.")
     return [*lines, expected_precision(fitted), *(remark.text for remark in coded_remarks(fitted, ids))]
+
+
+def batch_overview(batch: ScoredBatch, ids: Sequence[str] | None = None) -> list[str]:
+    """The same of new rows that a model has scored."""
+    names = count(len(batch.rows.output_names), "output")
+    return [
+        f"{count(len(batch), 'row')} with {names} were scored by a model: does each output match the "
+        "inputs and the other outputs?",
+        f"{batch.decision.in_words()} Flagged does not mean wrong.",
+        *batch.remarks(),
+        *repeated_ids(ids),
+    ]
 
 
 def left_out_of_the_score(fitted: FittedDetector) -> str:
