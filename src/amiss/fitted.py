@@ -33,16 +33,16 @@ from amiss.models.fitting import WITHOUT_ROWS, FittedModels, fit_models, without
 from amiss.models.folds import in_company
 from amiss.monitoring.batch import Findings, ScoredBatch
 from amiss.monitoring.drift import drift_of
+from amiss.monitoring.empty_batch import nothing_decided, stand_in, without_rows
 from amiss.monitoring.membership import MembershipFilter
 from amiss.monitoring.near_copies import NearCopies
 from amiss.monitoring.row_order import remarks_on_order
 from amiss.monitoring.shifts import shifts
 from amiss.monitoring.unseen import familiar, first_values, unseen_values
-from amiss.remarks.near_copies import MANY_NEAR, kept_together, look_like_copies
+from amiss.remarks.near_copies import MANY_NEAR, kept_together, look_like_copies, near_copy_groups
 from amiss.remarks.of_fit import FitSeen, remarks_on
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.estimate import ErrorEstimate, estimate_errors
-from amiss.scoring.near_groups import near_groups, share_of_near_copies
 from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
@@ -74,6 +74,7 @@ class FittedDetector:
     reading : how the table was read from a file, so that later files are read alike
     error_estimate : how many rows and outputs are wrong; None for rules that weigh no hypotheses, or without rows
     remarks : what a reader of the results should know of the table and the models; ``notes`` are their texts
+    labels : what the frame of pandas called its rows; None if it only counted them, and in a model file
     """
 
     settings: Settings
@@ -91,6 +92,7 @@ class FittedDetector:
     reading: dict[str, Any] = field(default_factory=dict)
     error_estimate: ErrorEstimate | None = None
     remarks: tuple[Remark, ...] = ()
+    labels: tuple[Any, ...] | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -133,10 +135,14 @@ class FittedDetector:
 
     def score(self, rows: EncodedRows) -> ScoredRows:
         """Scores of new rows; a row that was in the fit has the score that it had there."""
+        if not len(rows):
+            return without_rows(self.score(stand_in(rows)))
         return score_new_rows(self.models, self.scorer, self.training, rows, self.columns.outputs)
 
     def decide(self, rows: EncodedRows, scored: ScoredRows, request: BatchRequest | None = None) -> Decision:
         """Which rows of a batch are flagged, as the request says or as the fit does."""
+        if not len(rows):
+            return nothing_decided(self.decision.threshold, self.calibration is not None)
         decider = BatchDecider(
             threshold=self.decision.threshold,
             level=self.settings.decision.level,
@@ -164,6 +170,8 @@ class FittedDetector:
         return ScoredBatch(scored, decision, findings, self.calibration, self.training is not None, rows)
 
     def _findings(self, rows: EncodedRows, scored: ScoredRows) -> Findings:
+        if not len(rows):
+            return Findings((), (), drift_of(scored, self.error_rates), near_copies=0, estimated_members=0)
         encoder, rates, near_copies = self.models.encoder, self.models.expectations.rates, 0
         if self.training is not None:
             new = np.flatnonzero(scored.is_new & familiar(encoder, rows.inputs))
@@ -248,21 +256,6 @@ def _ranks(fingerprints: Fingerprints) -> Rows:
     return np.argsort(np.argsort(fingerprints, kind="stable"), kind="stable")
 
 
-def _near_groups(fitted: FittedDetector, least: float) -> Rows | None:
-    """Which rows of the fit are near copies, as a group for each of the user's rows.
-
-    None if there are none, or if in a sample less than that share of the rows has any.
-    """
-    if fitted.scorer.local is None:
-        return None
-    rows, near = fitted.models.training_rows, fitted.scorer.local.neighborhood
-    points = near.inputs(rows.design)
-    if least and share_of_near_copies(points, rows.Y, near.neighbors) < least:
-        return None
-    found = near_groups(points, rows.Y, near.neighbors)
-    return None if found is None else found[rows.place]
-
-
 def p_values(fitted: FittedDetector, rows: EncodedRows) -> Floats:
     """How often rows the fit has not seen score as high as each new row."""
     if fitted.calibration is None:
@@ -304,7 +297,8 @@ def fit_table(settings: Settings, columns: Columns, inputs: Table, outputs: Tabl
     rows, scored = fitted.models.training_rows, fitted.training_rows
     alike = duplicated(rows.fingerprints)[rows.place] & (groups is None)
     seen = FitSeen(*table, columns.given, fitted.quality, scored, fitted.decision.flagged, alike)
-    return replace(fitted, remarks=(*fitted.remarks, *remarks_on(seen)))
+    labels = inputs.index if inputs.index is not None else outputs.index
+    return replace(fitted, remarks=(*fitted.remarks, *remarks_on(seen)), labels=labels)
 
 
 def _fit_in_groups(
@@ -319,7 +313,9 @@ def _fit_in_groups(
         raise DataError("groups='auto' looks at each row's neighbours, and there are none (n_neighbors, rule)")
     only_given = len(columns.given) == len(columns.inputs)  # near probabilities are no near copies
     copies = (
-        None if together is not None or only_given else _near_groups(fitted, 0.0 if automatic else MANY_NEAR / 2)
+        None
+        if together is not None or only_given
+        else near_copy_groups(fitted.models, fitted.scorer, 0.0 if automatic else MANY_NEAR / 2)
     )
     if copies is None:
         return fitted

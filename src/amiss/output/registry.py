@@ -1,4 +1,4 @@
-"""The formats of the ranked list by name."""
+"""The formats of the ranked list, and the libraries of frames, by name."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 from amiss.registry import Registry
 
 if TYPE_CHECKING:
+    from amiss.output.frame_libraries import FrameLibrary
     from amiss.output.list_formats import ListFormat
 
 LIST_FORMATS: Registry[ListFormat] = Registry(
     "output format",
     "amiss.output.list_formats",
     {"csv": "Csv", "parquet": "Parquet", "jsonl": "JsonLines"},
+)
+LIBRARIES: Registry[FrameLibrary] = Registry(
+    "library", "amiss.output.frame_libraries", {"pandas": "Pandas", "polars": "Polars", "pyarrow": "PyArrow"}
 )

@@ -1,8 +1,12 @@
-"""What is said of near copies of rows, which :mod:`amiss.scoring.near_groups` finds."""
+"""Near copies of rows in a fit, which :mod:`amiss.scoring.near_groups` finds, and what is said of them."""
 
 from __future__ import annotations
 
+from amiss.arrays import Rows
 from amiss.data.remark import Code, Remark
+from amiss.models.fitting import FittedModels
+from amiss.scoring.near_groups import near_groups, share_of_near_copies
+from amiss.scoring.scorer import Scorer
 from amiss.wording import count
 
 MANY_NEAR = 0.02  # of the rows, before near copies are reported
@@ -21,3 +25,18 @@ def kept_together(n_rows: int) -> Remark:
     return Remark(
         Code.NEAR_COPIES, f"{count(n_rows, 'row')} are near copies of others; copies were kept together."
     )
+
+
+def near_copy_groups(models: FittedModels, scorer: Scorer, least: float) -> Rows | None:
+    """Which rows of the fit are near copies, as a group for each of the user's rows.
+
+    None if there are none, or if in a sample less than that share of the rows has any.
+    """
+    if scorer.local is None:
+        return None
+    rows, near = models.training_rows, scorer.local.neighborhood
+    points = near.inputs(rows.design)
+    if least and share_of_near_copies(points, rows.Y, near.neighbors) < least:
+        return None
+    found = near_groups(points, rows.Y, near.neighbors)
+    return None if found is None else found[rows.place]
