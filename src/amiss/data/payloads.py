@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from amiss.data.convert import as_table
 from amiss.data.output_kinds import OutputColumn
@@ -40,9 +41,9 @@ def rows_as_fitted(X: Any, Y: Any, inputs: Sequence[str], outputs: Sequence[str]
 
 def _as_rows(values: Any) -> Any:
     """One row that is a dictionary of cells, as a list of rows."""
-    if isinstance(values, Mapping) and all(cell is None or isinstance(cell, CELLS) for cell in values.values()):
-        return [values]
-    return values
+    if not isinstance(values, Mapping) or sparse.issparse(values):  # some sparse matrices are dictionaries
+        return values
+    return [values] if all(cell is None or isinstance(cell, CELLS) for cell in values.values()) else values
 
 
 CELLS = (str, int, float, bool, np.number, np.bool_)

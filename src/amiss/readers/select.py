@@ -140,7 +140,8 @@ def matching_columns(item: str, names: Sequence[str], where: str) -> list[str]:
 
 def shown_columns(items: Sequence[str], names: Sequence[str]) -> list[str]:
     """The names that are to be shown, in the order in which the user asks for them."""
-    return list(dict.fromkeys(name for item in items for name in _matching(item, names)))
+    parts = [part.strip() for item in items for part in ([item] if item in names else item.split(","))]
+    return list(dict.fromkeys(name for part in parts for name in _matching(part, names)))
 
 
 def _matching(item: str, names: Sequence[str]) -> list[str]:

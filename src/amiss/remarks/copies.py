@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import blake2b
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +28,7 @@ class CopySearch:
     def look(self, some: list[Probe]) -> None:
         for probe in some:
             if probe.by_rank:
-                first = self._first.setdefault(probe.ranks.tobytes(), probe.column)
+                first = self._first.setdefault(blake2b(probe.ranks.tobytes()).digest(), probe.column)
                 if first != probe.column and len(self._pairs) < MOST_CONFIRMED:
                     self._pairs.append((first, probe.column))
 

@@ -20,11 +20,12 @@ from amiss.scoring.rows import ScoredRows
 from amiss.wording import count, first_few, in_sentence, percent
 
 TIMES_FEWER = 4  # rows than inputs
-NO_SKILL = 0.0  # or less: no better than always saying the base rate
+NO_SKILL = 0.01  # or less: no better than always saying the base rate, but for chance
+FEWEST = 10  # rows that differ from the commonest value of an output
 FEWEST_FLAGGED, MOSTLY = 10, 0.8
 MANY_COPIES = 0.005  # of the rows
 MOST_NAMED = 3
-PROBES = 512  # that are looked at together
+PROBES = 64  # that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,23 +122,24 @@ def _copied_rows(seen: FitSeen) -> Iterator[str]:
 def _without_skill(seen: FitSeen) -> Iterator[str]:
     quality = seen.quality
     with np.errstate(invalid="ignore"):
-        poor = (quality.skill <= NO_SKILL) & ~quality.excluded & ~_constant(seen)
+        poor = (quality.skill <= NO_SKILL) & ~quality.excluded & _often_enough(seen)
     names = [in_sentence(name) for name, is_poor in zip(quality.name, poor.tolist(), strict=True) if is_poor]
     if names:
         one = len(names) == 1
         yield (
             f"{count(len(names), 'output')} cannot be predicted from this table, so {'its' if one else 'their'} "
-            f"errors cannot be found: {first_few(names, MOST_NAMED)}. Leave {'it' if one else 'them'} out of the "
-            "score (--exclude, or --min-skill), or add inputs that say more."
+            f"errors cannot be found: {first_few(names, MOST_NAMED)}. Try boosted trees (--model auto), add inputs "
+            f"that say more, or leave {'it' if one else 'them'} out of the score (--exclude, or --min-skill)."
         )
 
 
-def _constant(seen: FitSeen) -> Mask:
-    """Outputs that have one value in every row where they are observed."""
-    values = np.asarray(seen.outputs.values)
-    with np.errstate(invalid="ignore"):
-        low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-    return np.asarray(low == high)
+def _often_enough(seen: FitSeen) -> Mask:
+    """Outputs that differ from their commonest value often enough to tell whether that can be predicted."""
+    found = []
+    for y in np.asarray(seen.outputs.values).T:
+        _, counts = np.unique(y[~np.isnan(y)], return_counts=True)
+        found.append(counts.sum() - counts.max(initial=0) >= FEWEST)
+    return np.array(found)
 
 
 def _one_output(seen: FitSeen) -> Iterator[str]:

@@ -14,9 +14,10 @@ from amiss.data.table import Table
 CELLS = 3_000_000  # of the sample: what takes about a second
 FEWEST_ROWS, MOST_ROWS = 500, 4000
 OF_EACH_VALUE = 30  # rows of a sample that show a rare value of an output
+MOST_CODES = 12  # different numbers that may be codes of categories
 MOST_LEVELS = 30  # of a category that are looked at
 VARIES = 10  # rows that differ from the commonest value; fewer show nothing
-BLOCK_COLUMNS = 256
+BLOCK_COLUMNS = 64
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,12 @@ def sampled_rows(n_rows: int, n_columns: int, rare: Iterator[Mask]) -> Rows:
 
 def probes(inputs: Table, rows: Rows, columns: Rows) -> Iterator[Probe]:
     """All ways to see these columns in some rows; columns that hardly vary are left out."""
-    sample = inputs.values[rows]
+    values = inputs.values
+    sample = values[rows] if sparse.issparse(values) else None
     for start in range(0, len(columns), BLOCK_COLUMNS):
         some = columns[start : start + BLOCK_COLUMNS]
-        block = sample[:, some]
-        dense = np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+        block = values[np.ix_(rows, some)] if sample is None else sample[:, some].toarray()
+        dense = np.asarray(block, dtype=np.float64)
         for place, column in enumerate(some.tolist()):
             yield from probes_of(column, dense[:, place], column in inputs.levels)
 
@@ -59,18 +61,15 @@ def probes_of(column: int, cells: Floats, is_category: bool) -> Iterator[Probe]:
     missing = np.isnan(cells)
     if min(int(missing.sum()), int((~missing).sum())) >= VARIES:
         yield Probe(column, average_ranks(missing.astype(np.float64)), False)
-    if is_category:
-        seen, counts = np.unique(cells[~missing], return_counts=True)
+    seen, counts = np.unique(cells[~missing], return_counts=True)
+    if is_category or 2 < len(seen) <= MOST_CODES:
         common = seen[np.argsort(-counts, kind="stable")][:MOST_LEVELS]
         levels = (cells == level for level in common)
         yield from (
             Probe(column, average_ranks(level.astype(np.float64)), False) for level in levels if _varies(level)
         )
-        return
-    ranks = average_ranks(np.where(missing, -np.inf, cells))
-    _, counts = np.unique(ranks, return_counts=True)
-    if len(cells) - int(counts.max()) >= VARIES:
-        yield Probe(column, ranks, True)
+    if not is_category and len(cells) - max(int(counts.max(initial=0)), int(missing.sum())) >= VARIES:
+        yield Probe(column, average_ranks(np.where(missing, -np.inf, cells)), True)
 
 
 def _varies(mask: Mask) -> bool:
