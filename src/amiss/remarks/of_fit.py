@@ -128,8 +128,8 @@ def _without_skill(seen: FitSeen) -> Iterator[str]:
         one = len(names) == 1
         yield (
             f"{count(len(names), 'output')} cannot be predicted from this table, so {'its' if one else 'their'} "
-            f"errors cannot be found: {first_few(names, MOST_NAMED)}. Try boosted trees (--model auto), add inputs "
-            f"that say more, or leave {'it' if one else 'them'} out of the score (--exclude, or --min-skill)."
+            f"errors cannot be found: {first_few(names, MOST_NAMED)}. Try boosted trees (--model auto), add "
+            f"inputs that say more, or leave {'it' if one else 'them'} out of the score (--exclude, --min-skill)."
         )
 
 
