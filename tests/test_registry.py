@@ -10,24 +10,23 @@ from collections.abc import Mapping
 import click
 import pytest
 
-import amiss.bridges.libraries
 import amiss.decisions.comparisons
 import amiss.encoding.scalings
 import amiss.models.kinds
 import amiss.models.parents
+import amiss.output.frame_libraries
 import amiss.output.list_formats
 import amiss.readers
 import amiss.scoring.rules
 import amiss.scoring.searches
 import amiss.scoring.spaces
 import amiss.scoring.weightings
-from amiss.bridges.registry import LIBRARIES
 from amiss.cli import cli
 from amiss.decisions.registry import COMPARISONS
 from amiss.encoding.scalings import SCALINGS
 from amiss.encoding.scalings.base import Scaling
 from amiss.models.registry import MODELS, PARENTS
-from amiss.output.registry import LIST_FORMATS
+from amiss.output.registry import LIBRARIES, LIST_FORMATS
 from amiss.readers.format import Format
 from amiss.readers.registry import FORMATS
 from amiss.registry import Registry
@@ -73,7 +72,7 @@ def defined(package, fits):
         (PARENTS, amiss.models.parents, lambda value: hasattr(value, "ordered")),
         (MODELS, amiss.models.kinds, lambda value: hasattr(value, "learner")),
         (FORMATS, amiss.readers, lambda value: isinstance(value, Format)),
-        (LIBRARIES, amiss.bridges.libraries, lambda value: hasattr(value, "frame")),
+        (LIBRARIES, amiss.output.frame_libraries, lambda value: hasattr(value, "frame")),
     ],
     ids=lambda value: getattr(value, "parameter", ""),
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amiss.bridges.label_issues import find_label_issues, get_label_quality_scores
     from amiss.data.dataset import Dataset
     from amiss.data.output_kinds import OutputColumn, OutputKind
+    from amiss.data.remark import Remark
     from amiss.data.table import Table
     from amiss.decisions.calibration import Calibration
     from amiss.decisions.decision import Decision
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from amiss.monitoring.shifts import Shift
     from amiss.monitoring.unseen import Unseen
     from amiss.output.cells import Cell
+    from amiss.output.listed import Listed
+    from amiss.output.ranking import RankedRow, Reason
     from amiss.readers.reading import read
     from amiss.scoring.error_rates import ErrorRates
     from amiss.scoring.estimate import ErrorEstimate, Interval
@@ -61,10 +64,14 @@ __all__ = [
     "Forecast",
     "Grounds",
     "Interval",
+    "Listed",
     "MissingDependencyError",
     "OutputColumn",
     "OutputKind",
     "OutputQuality",
+    "RankedRow",
+    "Reason",
+    "Remark",
     "RuleChoice",
     "ScoredBatch",
     "ScoredRows",
@@ -104,10 +111,14 @@ _HOMES = {
     "Forecast": "amiss.scoring.forecast",
     "Grounds": "amiss.explanations.explained_output",
     "Interval": "amiss.scoring.estimate",
+    "Listed": "amiss.output.listed",
     "MissingDependencyError": "amiss.errors",
     "OutputColumn": "amiss.data.output_kinds",
     "OutputKind": "amiss.data.output_kinds",
     "OutputQuality": "amiss.scoring.quality",
+    "RankedRow": "amiss.output.ranking",
+    "Reason": "amiss.output.ranking",
+    "Remark": "amiss.data.remark",
     "RuleChoice": "amiss.evaluation.choice",
     "ScoredBatch": "amiss.monitoring.batch",
     "ScoredRows": "amiss.scoring.rows",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,17 +13,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from amiss.arrays import Floats
 from amiss.data.columns import Columns
+from amiss.data.frames import collected
 from amiss.decisions.outlier_probability import outlier_probabilities
 from amiss.decisions.settings import BatchRequest
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.explanations.explanation import Explanation
-from amiss.fitted import FittedDetector, checked_row, confidence, explain_new_row, fit_table, p_values
+from amiss.explanations.row_numbers import checked_row, row_of_batch, row_of_fit
+from amiss.fitted import FittedDetector, confidence, explain_new_row, fit_table, p_values
 from amiss.models.settings import STRENGTHS
 from amiss.monitoring.batch import ScoredBatch
-from amiss.output.cells import Cell, suspicious_cells
-from amiss.output.report import Picture, refuse_other_rows, write_report
+from amiss.output.cells import Cell
+from amiss.output.listed import Listed, listed_cells, listed_rows
+from amiss.output.ranking import RankedRow
+from amiss.output.report import refuse_other_rows, write_report
 from amiss.persistence import load_fitted, save_fitted
-from amiss.settings import DEFAULTS, Settings
+from amiss.settings import DEFAULTS, Settings, refuse_other_arguments
 
 OF_ROWS = ("decision_scores_", "labels_", "contributions_", "probabilities_", "rho_", "weights_", "p_values_")
 
@@ -62,7 +65,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         "approximate" compares a row with rows around it only, as "auto" does from 20,000 dense rows on.
     strengths : sequence of float
         L2 strengths to choose from by cross-validated log-loss, for each output by itself. The objective is the
-        sum of the log-loss plus strength/2 times the squared length of the coefficients.
+        summed log-loss plus strength/2 times the squared length of the coefficients.
     parent_penalty : float, default=4.0
         How many times more the coefficients of other outputs are penalised than those of inputs.
     cv : int, default=5; number of folds
@@ -88,8 +91,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         "binary", "class", "ordinal", "count" or "number", or a list of levels in their order. The kind of any
         other output is told from its values: 0 and 1 are binary, texts a class, whole numbers from 0 on a count,
         other numbers a number.
-    random_state : int, RandomState, Generator or None, default=0
-        Seeds the assignment of rows to folds; None is a new seed every time.
+    random_state : int, RandomState, Generator or None, default=0; seeds the folds, None is a new seed every time
     n_jobs : int, default=-1; number of threads, -1 is all cores
     verbose : bool, default=False; show progress on standard error
 
@@ -104,11 +106,9 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
     p_values_ : (n_rows,) how often simulated rows score as high; only with ``fdr`` or "auto"
     output_quality_ : :class:`~amiss.OutputQuality`, how good each output's model is
     error_estimate_ : :class:`~amiss.ErrorEstimate`, how many rows and cells are wrong; only with "mixture"
-    rule_ : the name of the rule that was used
-    choice_ : :class:`~amiss.RuleChoice`, what rule="auto" measured; None for any other rule
+    rule_, choice_ : the name of the rule, and the :class:`~amiss.RuleChoice` of rule="auto" (else None)
     calibration_ : :class:`~amiss.Calibration`, what rows held out of the fit score; None before :meth:`calibrate`
-    neighbor_recall_ : share of the true neighbours found, measured on a sample; 1 for the exact search.
-        Only with local weights.
+    neighbor_recall_ : share of the true neighbours found in a sample; only with local weights
     input_names_, output_names_ : the columns
     fitted_ : :class:`~amiss.FittedDetector`, all of this as one immutable value
 
@@ -175,7 +175,7 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, Y: Any, *, probabilities: Any = None, groups: Any = None) -> MCODE:
+    def fit(self, X: Any, Y: Any, *, probabilities: Any = None, groups: Any = None, **others: Any) -> MCODE:
         """Fit the models to X and Y, and score their rows.
 
         Parameters
@@ -194,7 +194,8 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
             Rows of one group belong together (pictures of one patient): models that judge a row saw none of its
             group. "auto" finds near copies, and keeps them together.
         """
-        settings = Settings.of(**{name: getattr(self, name) for name in DEFAULTS})
+        refuse_other_arguments(others)
+        settings, X = Settings.of(**{name: getattr(self, name) for name in DEFAULTS}), collected(X)
         columns, inputs, outputs = Columns.of(X, Y, probabilities, dict(settings.output_kinds))
         validate_data(self, X=inputs if X is None or isinstance(X, (list, tuple)) else X, skip_check_array=True)
         return self._adopt(fit_table(settings, columns, inputs, outputs, groups))
@@ -211,33 +212,30 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         takes about four times as long as the fit. Or give other rows that are like those to come. Either may hold
         wrong rows; the p-values of new ones are then larger, not smaller.
 
-        After it new rows have p-values, and a detector with ``fdr`` judges them by these. With a share as
-        ``contamination`` the ``threshold_`` is the score that an unseen row exceeds with this chance.
+        After it new rows have p-values, and ``fdr`` judges by these. With a share as ``contamination`` the
+        ``threshold_`` is the score that an unseen row exceeds with this chance.
         """
         return self._adopt(self._fitted().calibrated(*self._fitted().columns.align(X, Y, probabilities)))
 
-    def decision_function(self, X: Any, Y: Any, *, probabilities: Any = None) -> Floats:
+    def decision_function(self, X: Any, Y: Any = None, *, probabilities: Any = None) -> Floats:
         """Scores of new rows by the models, weights and neighbours of the fit, ``(n_rows,)``.
 
         A row that was in the fit has the score it had there (``decision_scores_``).
         """
         return self._fitted().score(self._encoded(X, Y, probabilities)).scores
 
-    def contributions(self, X: Any, Y: Any, *, probabilities: Any = None) -> Floats:
+    def contributions(self, X: Any, Y: Any = None, *, probabilities: Any = None) -> Floats:
         """What each output adds to the score of each new row, ``(n_rows, n_outputs)``."""
         return self._fitted().score(self._encoded(X, Y, probabilities)).contributions
 
     def score(self, X: Any, Y: Any, *, probabilities: Any = None) -> float:
-        """Mean log-probability of the observed outputs of new rows: how well the models predict them.
-
-        Higher is better, as scikit-learn's model selection expects.
-        """
+        """Mean log-probability of the observed outputs of new rows; higher is better, as in scikit-learn."""
         return self._fitted().score(self._encoded(X, Y, probabilities)).mean_log_probability
 
     def score_batch(
         self,
         X: Any,
-        Y: Any,
+        Y: Any = None,
         *,
         fdr: float | None = None,
         rate: float | None = None,
@@ -259,25 +257,24 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         request = BatchRequest(fdr, rate, alerts, against)
         return self._fitted().score_batch(self._encoded(X, Y, probabilities), request)
 
-    def p_values(self, X: Any, Y: Any, *, probabilities: Any = None) -> Floats:
+    def p_values(self, X: Any, Y: Any = None, *, probabilities: Any = None) -> Floats:
         """How often rows the fit has not seen score as high as each new row; NaN for a row that was in the fit."""
         return p_values(self._fitted(), self._encoded(X, Y, probabilities))
 
-    def predict(self, X: Any, Y: Any, *, probabilities: Any = None) -> npt.NDArray[np.intp]:
+    def predict(self, X: Any, Y: Any = None, *, probabilities: Any = None) -> npt.NDArray[np.intp]:
         """1 for new rows above the ``threshold_`` (with ``fdr``, for those of the batch that pass it), else 0."""
         rows = self._encoded(X, Y, probabilities)
         return self._fitted().decide(rows, self._fitted().score(rows)).flagged.astype(int)
 
-    def predict_proba(self, X: Any, Y: Any, method: str = "linear", *, probabilities: Any = None) -> Floats:
+    def predict_proba(self, X: Any, Y: Any = None, method: str = "linear", *, probabilities: Any = None) -> Floats:
         """PyOD's: each row's chance of being usual and of being an outlier, ``(n_rows, 2)``.
 
-        They are scores on a scale from 0 to 1 by those of the training rows, not calibrated chances. The p-values
-        of :meth:`score_batch` are calibrated, but they are something else: how often usual rows score as high.
+        They are scores on a scale from 0 to 1 by those of the training rows, not calibrated chances.
         """
         found = self.decision_function(X, Y, probabilities=probabilities)
         return outlier_probabilities(found, self._fitted().training_scores, method)
 
-    def predict_confidence(self, X: Any, Y: Any, *, probabilities: Any = None) -> Floats:
+    def predict_confidence(self, X: Any, Y: Any = None, *, probabilities: Any = None) -> Floats:
         """PyOD's: how likely each row would keep its flag if the training rows were drawn again, ``(n_rows,)``."""
         return confidence(self._fitted(), self._encoded(X, Y, probabilities))
 
@@ -288,21 +285,17 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.fit(X, Y, probabilities=probabilities, groups=groups).labels_)
 
     def explain(
-        self, X: Any = None, Y: Any = None, *, row: int | None = None, probabilities: Any = None
+        self, X: Any = None, Y: Any = None, *, row: int | None = None, label: Any = None, probabilities: Any = None
     ) -> Explanation:
         """Why a row has its score.
 
-        ``explain(17)`` is row 17 of the fit, counted from 0; ``explain(X_new, Y_new, row=0)`` is a new row.
+        ``explain(17)`` is row 17 of the fit, counted from 0, ``explain(label="p17")`` the row that its index calls
+        so; ``explain(X_new, Y_new, row=0)``, or with a label, is a new row.
         """
         if Y is None:
-            number = row if X is None else X
-            if not isinstance(number, Integral) or isinstance(number, bool) or None not in (X, row):
-                raise TypeError("explain takes the number of a row of the fit, or X and Y of new rows")
-            return next(self.explain_rows([int(number)]))
+            return next(self.explain_rows([row_of_fit(X, row, label, self._fitted().labels)]))
         inputs, outputs = self._fitted().columns.align(X, Y, probabilities)
-        if row is None and len(outputs) > 1:
-            raise ValueError(f"there are {len(outputs)} rows; say which one: explain(X, Y, row=0)")
-        return explain_new_row(self._fitted(), inputs, outputs, checked_row(row or 0, len(outputs), "X has"))
+        return explain_new_row(self._fitted(), inputs, outputs, row_of_batch(row, label, inputs))
 
     def explain_rows(self, rows: Sequence[int]) -> Iterator[Explanation]:
         """Explanations of many rows of the fit, which is faster than one by one."""
@@ -310,9 +303,15 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         n_rows = len(fitted.training_rows)
         return fitted.explainer.training_rows([checked_row(row, n_rows, "the fit had") for row in rows])
 
-    def cells(self, n: int | None = None) -> list[Cell]:
+    def rows(
+        self, n: int | None = None, *, reasons: int = 3, batch: ScoredBatch | None = None
+    ) -> Listed[RankedRow]:
+        """The ``n`` most unusual rows of the fit or of a batch, with their reasons; ``row`` is counted from 1."""
+        return listed_rows(self._fitted(), batch, n, reasons)
+
+    def cells(self, n: int | None = None, *, batch: ScoredBatch | None = None) -> Listed[Cell]:
         """The ``n`` single outputs that are most suspicious, over all rows of the fit: what to correct first."""
-        return list(suspicious_cells(self._fitted().training_rows, n))
+        return listed_cells(self._fitted(), batch, n)
 
     def write_report(
         self,
@@ -321,25 +320,26 @@ class MCODE(BaseEstimator):  # type: ignore[misc]
         Y: Any,
         *,
         ids: Sequence[str] | None = None,
-        pictures: Sequence[Picture] | None = None,
-        n_details: int = 200,
-        title: str = "amiss report",
+        batch: ScoredBatch | None = None,
         probabilities: Any = None,
+        **options: Any,
     ) -> None:
-        """Write a report on the rows of the fit: one HTML file that works offline.
+        """Write a report on the rows of the fit, or on a ``batch``: one HTML file that works offline.
 
         Parameters
         ----------
-        path : an HTML file; it is written completely or not at all
-        X, Y, probabilities : what the detector was fitted to
-        ids : what the rows are called
+        path, title : an HTML file, which is written completely or not at all, and the title of the page
+        X, Y, probabilities : what the detector was fitted to, or what was scored
+        ids : what the rows are called; by default the index of a pandas frame
         pictures : one picture per row, as files or as an array (n_rows, height, width) or (…, 3)
+        shown : columns that stand beside each row: by name, a text per row
         n_details : how many of the most unusual rows are explained
         """
-        fitted = self._fitted()
-        inputs, outputs = fitted.columns.align(X, Y, probabilities)
-        refuse_other_rows(fitted, inputs, outputs)
-        write_report(path, fitted, inputs, ids=ids, pictures=pictures, n_details=n_details, title=title)
+        inputs, outputs = self._fitted().columns.align(X, Y, probabilities)
+        if batch is None:
+            refuse_other_rows(self._fitted(), inputs, outputs)
+        called = inputs.index if ids is None else ids
+        write_report(path, self._fitted(), inputs, ids=called, batch=batch, **options)
 
     def save(self, path: str | Path, *, rows: bool = True, estimators: bool = False) -> None:
         """Keep the detector in a file (mode 0600) that :func:`amiss.load` reads; nothing in it is ever executed.

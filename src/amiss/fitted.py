@@ -5,8 +5,6 @@ fit_detector(settings, columns, inputs, outputs) -> FittedDetector
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +13,8 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.columns import Columns
-from amiss.data.fingerprints import Fingerprints
+from amiss.data.fingerprints import Fingerprints, duplicated, row_fingerprints
+from amiss.data.remark import Code, Remark, coded
 from amiss.data.row_roles import as_groups
 from amiss.data.table import Table
 from amiss.decisions.calibration import FEWEST_ROWS, Calibration, FitAndScore, HeldOutRows, hold_out_folds
@@ -34,13 +33,16 @@ from amiss.models.fitting import WITHOUT_ROWS, FittedModels, fit_models, without
 from amiss.models.folds import in_company
 from amiss.monitoring.batch import Findings, ScoredBatch
 from amiss.monitoring.drift import drift_of
+from amiss.monitoring.empty_batch import nothing_decided, stand_in, without_rows
 from amiss.monitoring.membership import MembershipFilter
 from amiss.monitoring.near_copies import NearCopies
+from amiss.monitoring.row_order import remarks_on_order
 from amiss.monitoring.shifts import shifts
 from amiss.monitoring.unseen import familiar, first_values, unseen_values
+from amiss.remarks.near_copies import MANY_NEAR, kept_together, look_like_copies, near_copy_groups
+from amiss.remarks.of_fit import TableSeen, remarks_on_fit, remarks_on_table
 from amiss.scoring.error_rates import ErrorRates
 from amiss.scoring.estimate import ErrorEstimate, estimate_errors
-from amiss.scoring.near_groups import near_groups, sampled_rows, share_of_near_copies
 from amiss.scoring.quality import OutputQuality
 from amiss.scoring.rows import ScoredRows
 from amiss.scoring.scorer import Scorer
@@ -49,13 +51,6 @@ from amiss.scoring.training_match import score_new_rows
 from amiss.scoring.two_views import TwoViews
 from amiss.settings import Settings
 from amiss.wording import count
-
-MANY_NEAR = 0.02  # of the rows, before near copies are reported
-NEAR_COPIES = (
-    "have the same outputs as another row, and nearly the same inputs. If these are copies, they vouch for each "
-    "other's errors: name the groups of rows (groups, --group), or pass auto to keep near copies together."
-)
-KEPT_TOGETHER = "are near copies of others; copies were kept together."
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +72,8 @@ class FittedDetector:
     choice : what rule="auto" measured; None for any other rule
     membership : recognises a batch that was in the fit, if the rows were not kept
     reading : how the table was read from a file, so that later files are read alike
-    notes : what a reader of the results should know of the table and the models, in sentences
+    remarks : what a reader of the results should know of the table and the models; ``notes`` are their texts
+    labels : what the frame of pandas called its rows; None if it only counted them, and in a model file
     """
 
     settings: Settings
@@ -93,7 +89,12 @@ class FittedDetector:
     choice: RuleChoice | None = None
     membership: MembershipFilter | None = None
     reading: dict[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    labels: tuple[Any, ...] | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(remark.text for remark in self.remarks)
 
     def __repr__(self) -> str:
         rows, columns = count(len(self.training_scores), "row"), self.columns
@@ -139,10 +140,14 @@ class FittedDetector:
 
     def score(self, rows: EncodedRows) -> ScoredRows:
         """Scores of new rows; a row that was in the fit has the score that it had there."""
+        if not len(rows):
+            return without_rows(self.score(stand_in(rows)))
         return score_new_rows(self.models, self.scorer, self.training, rows, self.columns.outputs)
 
     def decide(self, rows: EncodedRows, scored: ScoredRows, request: BatchRequest | None = None) -> Decision:
         """Which rows of a batch are flagged, as the request says or as the fit does."""
+        if not len(rows):
+            return nothing_decided(self.decision.threshold, self.calibration is not None)
         decider = BatchDecider(
             threshold=self.decision.threshold,
             level=self.settings.decision.level,
@@ -170,7 +175,9 @@ class FittedDetector:
         return ScoredBatch(scored, decision, findings, self.calibration, self.training is not None, rows)
 
     def _findings(self, rows: EncodedRows, scored: ScoredRows) -> Findings:
-        encoder, near_copies = self.models.encoder, 0
+        if not len(rows):
+            return Findings((), (), drift_of(scored, self.error_rates), near_copies=0, estimated_members=0)
+        encoder, rates, near_copies = self.models.encoder, self.models.expectations.rates, 0
         if self.training is not None:
             new = np.flatnonzero(scored.is_new & familiar(encoder, rows.inputs))
             near_copies = self._near_copies.estimated(rows, new) if len(new) else 0
@@ -180,7 +187,8 @@ class FittedDetector:
             drift=drift_of(scored, self.error_rates),
             near_copies=near_copies,
             estimated_members=self.estimated_members(rows),
-            first_values=first_values(self.models.expectations.rates, rows.Y, self.columns.outputs),
+            first_values=first_values(rates, rows.Y, self.columns.outputs),
+            order=remarks_on_order(rows.Y, self.columns.output_columns, rates),
         )
 
     @cached_property
@@ -211,7 +219,7 @@ class FittedDetector:
                     f"a calibration needs all rows of the fit, or at least {FEWEST_ROWS} others; of these "
                     f"{len(rows)} rows {n_new - members} were not in the fit"
                 )
-        return self._with_calibration(Calibration.of(held_out))
+        return _with_calibration(self, Calibration.of(held_out))
 
     def _refit(self) -> FitAndScore:
         """A function that fits a detector like this one to some rows and scores others."""
@@ -227,14 +235,6 @@ class FittedDetector:
 
         return fit_and_score
 
-    def _with_calibration(self, calibration: Calibration) -> FittedDetector:
-        decision = self.decision
-        if self.settings.decision.level is None and not self.settings.decision.by_chance:
-            threshold, _ = threshold_for_new(calibration.scores, self.settings.decision.share)
-            flagged: Mask = decision.flagged if self.training is None else self.training.scores > threshold
-            decision = replace(decision, threshold=threshold, flagged=flagged)
-        return replace(self, calibration=calibration, decision=decision, error_rates=calibration.errors)
-
     def was_fitted_to(self, inputs: Table, outputs: Table) -> bool:
         """Whether these are the rows of the fit, in their order; of the inputs some rows are looked at."""
         given = np.asarray(outputs.values)
@@ -247,25 +247,18 @@ class FittedDetector:
         return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
 
 
+def _with_calibration(fitted: FittedDetector, calibration: Calibration) -> FittedDetector:
+    decision, asked = fitted.decision, fitted.settings.decision
+    if asked.level is None and not asked.by_chance:
+        threshold, _ = threshold_for_new(calibration.scores, asked.share)
+        flagged: Mask = decision.flagged if fitted.training is None else fitted.training.scores > threshold
+        decision = replace(decision, threshold=threshold, flagged=flagged)
+    return replace(fitted, calibration=calibration, decision=decision, error_rates=calibration.errors)
+
+
 def _ranks(fingerprints: Fingerprints) -> Rows:
     """The place of each row in the order of the fingerprints."""
     return np.argsort(np.argsort(fingerprints, kind="stable"), kind="stable")
-
-
-def _near_groups(fitted: FittedDetector, least: float) -> Rows | None:
-    """Which rows of the fit are near copies, as a group for each of the user's rows.
-
-    None if there are none, or if in a sample less than that share of the rows has any.
-    """
-    if fitted.scorer.local is None:
-        return None
-    rows, near = fitted.models.training_rows, fitted.scorer.local.neighborhood
-    points = near.inputs(rows.design)
-    n_jobs, some = fitted.settings.n_jobs, sampled_rows(len(rows.Y))
-    if least and share_of_near_copies(points, rows.Y, some, near.of_rows(some, n_jobs)) < least:
-        return None
-    found = near_groups(points, rows.Y, near.of_rows(np.arange(len(rows.Y)), n_jobs))
-    return None if found is None else found[rows.place]
 
 
 def p_values(fitted: FittedDetector, rows: EncodedRows) -> Floats:
@@ -280,17 +273,6 @@ def confidence(fitted: FittedDetector, rows: EncodedRows) -> Floats:
     scored, usual = fitted.score(rows), fitted.training_scores
     n_flagged = int((usual > fitted.decision.threshold).sum())
     return flag_confidence(scored.scores, fitted.decide(rows, scored).flagged, usual, n_flagged)
-
-
-def checked_row(row: int, n_rows: int, whose: str) -> int:
-    """A row's number, if there is such a row."""
-    try:
-        number = operator.index(row)
-    except TypeError:
-        raise DataError(f"a row is given by its number, a whole number; got {row!r}") from None
-    if not 0 <= number < n_rows:
-        raise DataError(f"there is no row {row}: {whose} {n_rows} rows, counted from 0")
-    return number
 
 
 def explain_new_row(fitted: FittedDetector, inputs: Table, outputs: Table, row: int) -> Explanation:
@@ -318,26 +300,43 @@ def fit_table(
     ``groups`` say which rows belong together. With "auto" these are near copies: a first fit finds them, and if
     there are any, a second one keeps them together. ``overwrite`` says that nobody needs ``inputs`` any longer.
     """
-    notes, automatic = columns.doubts_about_given(inputs, outputs), isinstance(groups, str) and groups == "auto"
+    alike = duplicated(row_fingerprints(inputs.values, outputs.values, settings.seed)) & (groups is None)
+    of_table = remarks_on_table(TableSeen(inputs, outputs, columns.given, alike))
+    fitted = _fit_in_groups(settings, columns, inputs, outputs, groups, overwrite)
+    of_fit = remarks_on_fit(outputs, fitted.quality, fitted.training_rows, fitted.decision.flagged)
+    labels = inputs.index if inputs.index is not None else outputs.index
+    return replace(fitted, remarks=(*fitted.remarks, *of_table, *of_fit), labels=labels)
+
+
+def _fit_in_groups(
+    settings: Settings, columns: Columns, inputs: Table, outputs: Table, groups: Any, overwrite: bool
+) -> FittedDetector:
+    automatic = isinstance(groups, str) and groups == "auto"
+    remarks = coded(Code.PREDICTIONS, columns.doubts_about_given(inputs, outputs))
     together = None if groups is None or automatic else as_groups(groups, len(outputs))
     table = columns, inputs, outputs
-    fitted = fit_detector(settings, *table, groups=together, notes=notes, overwrite=overwrite and not automatic)
+    fitted = fit_detector(
+        settings, *table, groups=together, remarks=remarks, overwrite=overwrite and not automatic
+    )
     if automatic and fitted.scorer.local is None:
         raise DataError("groups='auto' looks at each row's neighbours, and there are none (n_neighbors, rule)")
     only_given = len(columns.given) == len(columns.inputs)  # near probabilities are no near copies
     copies = (
-        None if together is not None or only_given else _near_groups(fitted, 0.0 if automatic else MANY_NEAR / 2)
+        None
+        if together is not None or only_given
+        else near_copy_groups(fitted.models, fitted.scorer, 0.0 if automatic else MANY_NEAR / 2)
     )
     if copies is None:
         return fitted
-    n_copies = count(int(in_company(copies, len(copies)).sum()), "row")
+    n_copies = int(in_company(copies, len(copies)).sum())
     if automatic:
         settings = settings.with_rule(fitted.scorer.rule)
-        again = fit_detector(settings, *table, groups=copies, notes=[*notes, f"{n_copies} {KEPT_TOGETHER}"])
+        remarks = (*remarks, kept_together(n_copies))
+        again = fit_detector(settings, *table, groups=copies, remarks=remarks)
         return replace(again, choice=fitted.choice)
     if in_company(copies, len(copies)).mean() < MANY_NEAR:
         return fitted
-    return replace(fitted, notes=(*fitted.notes, f"{n_copies} {NEAR_COPIES}"))
+    return replace(fitted, remarks=(*fitted.remarks, look_like_copies(n_copies)))
 
 
 def fit_detector(
@@ -347,14 +346,14 @@ def fit_detector(
     outputs: Table,
     *,
     groups: Rows | None = None,
-    notes: Sequence[str] = (),
+    remarks: tuple[Remark, ...] = (),
     part: bool = False,
     learned: TwoViews | None = None,
     overwrite: bool = False,
 ) -> FittedDetector:
     """Fit the models, score the rows and flag the unusual ones.
 
-    Rows with the same number in ``groups`` are kept in one fold. ``notes`` are what is known of the table before.
+    Rows with the same number in ``groups`` are kept in one fold. ``remarks`` are known of the table before.
     In a ``part`` of a table an output may be missing in every row, and a text may differ in most of them.
     ``learned`` is what the whole table showed of how rows can be wrong. With ``overwrite``, ``inputs`` are lost.
     """
@@ -366,7 +365,7 @@ def fit_detector(
     how: dict[str, Any] = {"n_jobs": settings.n_jobs, "verbose": settings.verbose}
     rows: dict[str, Any] = {"given": columns.given, "groups": groups, "part": part, "overwrite": overwrite}
     result = fit_models(inputs, outputs, settings.models, seed=settings.seed, **rows, **how)
-    notes = (*notes, *result.notes)
+    remarks = (*remarks, *coded(Code.MODELS, result.notes))
     models = result.models if scoring.out_of_fold_share else without_fold_models(result.models)
     log_odds, error_rates = [TrainingLogOdds.of(result, scoring)], ErrorRates.out_of_fold(result)
     del result  # its log-odds are as large as the outputs, several times
@@ -396,5 +395,5 @@ def fit_detector(
         decision=decide_training(scored.rows.scores, settings.decision, drawn),
         error_rates=error_rates,
         choice=choice,
-        notes=notes,
+        remarks=remarks,
     )

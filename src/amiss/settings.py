@@ -150,6 +150,18 @@ class Settings:
         return replace(self, scoring=scoring, decision=decision, verbose=False)
 
 
+def refuse_other_arguments(others: Mapping[str, Any]) -> None:
+    """Refuse what a fit cannot take, and name what it can; weights of None weigh nothing."""
+    unknown = [name for name in others if name != "sample_weight"]
+    if unknown:
+        raise TypeError(f"MCODE.fit() got an unexpected keyword argument {unknown[0]!r}")
+    if others.get("sample_weight") is not None:
+        raise ValueError(
+            "sample_weight is not supported: the models and the neighbours take all rows alike. Leave out rows "
+            "that should not count and score them afterwards (score_batch), or name groups of rows (groups)"
+        )
+
+
 def _model(model: Any) -> Any:
     """A kind of model by its name, or a classifier of the user's."""
     if isinstance(model, str):

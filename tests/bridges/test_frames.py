@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from support.tables import make_table
 
 import amiss
-from amiss.bridges import libraries
+from amiss.output import frame_libraries
 
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
 TO_PANDAS = {"pandas": lambda frame: frame, "polars": pl.DataFrame.to_pandas, "pyarrow": pa.Table.to_pandas}
@@ -103,7 +103,7 @@ def test_ids_that_are_numbers_stay_numbers_and_others_become_texts(detector, lib
 
 def test_the_first_library_that_is_installed_is_the_default(detector, monkeypatch):
     installed = list(KINDS)
-    monkeypatch.setattr(libraries, "find_spec", lambda name: name in installed or None)
+    monkeypatch.setattr(frame_libraries, "find_spec", lambda name: name in installed or None)
     for kind in KINDS.values():
         assert isinstance(amiss.cell_frame(detector, n=1), kind)
         del installed[0]
@@ -120,7 +120,7 @@ def test_the_first_library_that_is_installed_is_the_default(detector, monkeypatc
     ],
 )
 def test_a_library_that_is_missing_is_named(detector, monkeypatch, library, message):
-    monkeypatch.setattr(libraries, "find_spec", lambda name: None)
+    monkeypatch.setattr(frame_libraries, "find_spec", lambda name: None)
     with pytest.raises(amiss.MissingDependencyError, match=message):
         amiss.row_frame(detector, library=library)
 

@@ -138,8 +138,10 @@ def test_without_time_it_is_the_linear_fit_to_the_last_bit():
         np.testing.assert_array_equal(getattr(hasty, name), getattr(plain, name), err_msg=name)
     new_X, new_Y = X + 0.01, 1 - Y
     np.testing.assert_array_equal(hasty.decision_function(new_X, new_Y), plain.decision_function(new_X, new_Y))
-    assert plain.fitted_.notes == ()
-    (note,) = hasty.fitted_.notes  # nothing was tried, so nothing is said of how trees predict
+    assert [remark.code for remark in plain.fitted_.remarks] == ["no-skill"]  # of the output that needs trees
+    (note,) = [
+        remark.text for remark in hasty.fitted_.remarks if remark.code != "no-skill"
+    ]  # nothing was tried, so nothing is said of how trees predict
     assert note.startswith("The time budget did not suffice to try boosted trees on 2 outputs;")
 
 

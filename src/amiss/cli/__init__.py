@@ -12,6 +12,7 @@ import sys
 
 import click
 
+from amiss.cli.completion import completion
 from amiss.cli.demo import demo
 from amiss.cli.evaluate import evaluate
 from amiss.cli.explain import explain
@@ -25,9 +26,21 @@ from amiss.version import __version__
 BAD_INPUT, OUR_TROUBLE = 2, 1
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+FIRST_STEPS = """amiss finds the rows of a table whose outputs do not match their inputs.
+
+  amiss demo --save demo                                    see it work, on a table that it makes
+  amiss find records.csv --outputs 'tag_*'                  list the most unusual rows
+  amiss explain records.csv 17 --outputs 'tag_*'            say why row 17 has its score
+  amiss fit records.csv --outputs 'tag_*' -o model.amiss    keep a model,
+  amiss score model.amiss today.csv                         and score new rows with it
+
+amiss --help lists all commands, amiss find --help the options of one."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="amiss")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Find the rows of a table whose outputs do not match their inputs.
 
     Outputs are 0/1 columns: tags, labels, diagnoses, decisions. Every other column is an input.
@@ -41,6 +54,8 @@ def cli() -> None:
     amiss score model.amiss today.csv                         and score new rows with it
     amiss evaluate records.csv --outputs 'tag_*'     what precision to expect
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(FIRST_STEPS)
 
 
 cli.add_command(find)
@@ -50,6 +65,7 @@ cli.add_command(score)
 cli.add_command(demo)
 cli.add_command(evaluate)
 cli.add_command(reproduce)
+cli.add_command(completion)
 
 
 def main() -> None:

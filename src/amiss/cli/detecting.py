@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from amiss.cli.grouped import CUT, METHOD, F, grouped
 from amiss.cli.lazy import LazyOption, default_of
 from amiss.cli.reading import said_kinds
 from amiss.decisions.settings import AUTO_LEVEL, DEFAULT_SHARE
@@ -86,14 +87,14 @@ def _choice(option: str, parameter: str, help: str, registry: Registry[Any], **a
     return _setting(option, parameter, help, type=names, described=registry, also=also)
 
 
+_FDR = click.option(
+    "--fdr",
+    type=Level(1),
+    metavar="LEVEL",
+    help="False-discovery level: flag as many rows as keep the share of falsely flagged ones at this level, "
+    "instead of --rate. The level holds only if the models' probabilities are accurate.",
+)
 _OPTIONS = (
-    click.option(
-        "--fdr",
-        type=Level(1),
-        metavar="LEVEL",
-        help="False-discovery level: flag as many rows as keep the share of falsely flagged ones at this level, "
-        "instead of --rate. The level holds only if the models' probabilities are accurate.",
-    ),
     _choice(
         "--rule",
         "rule",
@@ -173,25 +174,24 @@ _OPTIONS = (
 
 
 WITH_A_MODEL = (
-    *("files", "row", "inputs", "id_column", "drop", "file_format", "sheet", "table", "encoding"),
+    *("files", "row", "inputs", "id_column", "drop", "show", "file_format", "sheet", "table", "encoding"),
     *("as_json", "quiet"),
 )
 
 
 def detector_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How rows are scored, and how many are flagged."""
-    return _with_options(command, (_RATE, _ALERTS, *_OPTIONS))
+    return grouped(CUT, _RATE, _ALERTS, _FDR)(grouped(METHOD, *_OPTIONS)(command))
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How rows are scored and flagged by a model that is kept."""
-    return _with_options(command, (_RATE, _NO_ALERTS, *_OPTIONS))
+    return grouped(CUT, _RATE, _NO_ALERTS, _FDR)(grouped(METHOD, *_OPTIONS)(command))
 
 
-def _with_options(command: Callable[..., Any], options: tuple[Any, ...]) -> Callable[..., Any]:
-    for option in reversed(options):
-        command = option(command)
-    return command
+def cut_option(*names: str, **attributes: Any) -> Callable[[F], F]:
+    """An option of one command about how many rows are flagged."""
+    return grouped(CUT, click.option(*names, **attributes))
 
 
 def given(option: str) -> bool:

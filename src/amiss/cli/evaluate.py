@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from amiss.cli.grouped import GroupedCommand
 from amiss.cli.lazy import LazyOption, default_of, value_of
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import all_files, read_table, reading_options
@@ -41,7 +42,7 @@ class _Described(LazyOption):
         return super().get_help_record(ctx)
 
 
-@click.command(short_help="See which rule finds errors in a table, and with what precision.")
+@click.command(cls=GroupedCommand, short_help="See which rule finds errors in a table, and with what precision.")
 @reading_options
 @_measured(
     "--flips",

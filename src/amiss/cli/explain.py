@@ -14,6 +14,8 @@ from amiss.cli.detecting import (
     refuse_contradictions,
     refuse_detector_options,
 )
+from amiss.cli.grouped import GroupedCommand
+from amiss.cli.listing import output_option
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import read_like, read_table, reading_options
 from amiss.wording import six_digits
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 MOST_TERMS = 8
 
 
-class _WithRow(click.Command):
+class _WithRow(GroupedCommand):
     """Of one name alone, click takes the row and misses the file; a person has given the file."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -34,7 +36,7 @@ class _WithRow(click.Command):
             return super().parse_args(ctx, args)
         except click.MissingParameter:
             if ctx.params.get("row") is None:
-                raise
+                raise click.UsageError("Missing arguments FILE and ROW: amiss explain FILE ROW", ctx) from None
             raise click.UsageError("name the row too: amiss explain FILE ROW", ctx) from None
 
 
@@ -42,8 +44,8 @@ class _WithRow(click.Command):
 @reading_options
 @click.argument("row", is_eager=True)
 @detector_options
-@click.option("--json", "as_json", is_flag=True, help="Print the explanation as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
+@output_option("--json", "as_json", is_flag=True, help="Print the explanation as JSON.")
+@output_option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
 def explain(files: tuple[str, ...], row: str, **options: Any) -> None:
     """Say why a row of FILE has its score: which output is suspicious, what was expected, and why.
 
@@ -112,11 +114,20 @@ def _number(row: str, data: Dataset) -> int:
             f"{len(found)} rows have the id {quoted(row)}; give the row's number instead, without --id "
             "(or with --id '')"
         )
+    if _is_file(row):
+        raise DataError(f"{row} is a file; name the row after the files: amiss explain {row} ROW")
     is_number = row.isdecimal() and len(row) < 18 and 1 <= int(row) <= len(data)
     if not is_number:
         named = "no row has the id" if data.ids is not None else "there is no row"
         raise DataError(f"{named} {quoted(row)}; rows are numbered from 1 to {len(data):,}")
     return int(row) - 1
+
+
+def _is_file(row: str) -> bool:
+    try:
+        return Path(row).is_file()
+    except (OSError, ValueError):  # no name of a file
+        return False
 
 
 def _text(explanation: Explanation) -> str:
@@ -151,9 +162,9 @@ def _outputs(explanation: Explanation) -> str:
             printable(each.output),
             printable(str(each.observed)),
             percent(each.chance_of_one if tags and each.chance_of_one is not None else each.probability),
-            f"{each.contribution:.4g}",
+            f"{six_digits(each.contribution):.4g}",  # as the report has it, which rounds what JSON has
             percent(each.share_of_score),
-            "" if each.score_if_changed is None else f"{each.score_if_changed:.4g}",
+            "" if each.score_if_changed is None else f"{six_digits(each.score_if_changed):.4g}",
             "" if each.neighbors_known is None else f"{each.neighbors_alike} of {each.neighbors_known}",
         ]
         for each in explanation.suspects

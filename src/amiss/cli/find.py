@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from amiss.cli.detecting import detector_options, fitted_to, refuse_contradictions, refuse_quiet_json
-from amiss.cli.lazy import ShownDefault, value_of
-from amiss.cli.listing import list_options
+from amiss.cli.grouped import GroupedCommand
+from amiss.cli.listing import list_options, output_option, refuse_lines_without_a_list, refuse_mistaken_output
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import all_files, read_table, reading_options
+from amiss.cli.reports import about_report, check_report, report_options
 
 if TYPE_CHECKING:
     from amiss.data.dataset import Dataset
@@ -20,27 +20,19 @@ if TYPE_CHECKING:
     from amiss.output.ranking import RankedRow
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @reading_options
 @list_options
-@click.option(
+@output_option(
     "--cells",
     is_flag=True,
     help="List single outputs instead of rows: which value of which row to correct, most suspicious first.",
 )
-@click.option("--report", metavar="HTML", help="Also write a report: one HTML file that works offline.")
-@click.option(
-    "--report-rows",
-    type=click.IntRange(1),
-    cls=ShownDefault,
-    lazy_default=value_of("amiss.output.report.payload", "DETAILED_ROWS"),
-    metavar="N",
-    help="How many rows of the report carry an explanation.",
-)
+@report_options
 @detector_options
-@click.option("--quality", is_flag=True, help="Also print how good the model of each output is.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary and the top rows as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@output_option("--quality", is_flag=True, help="Also print how good the model of each output is.")
+@output_option("--json", "as_json", is_flag=True, help="Print the summary and the top rows as JSON.")
+@output_option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def find(files: tuple[str, ...], **options: Any) -> None:
     """Find the rows whose outputs do not match their inputs.
 
@@ -65,13 +57,16 @@ def find(files: tuple[str, ...], **options: Any) -> None:
 
     refuse_contradictions(options)
     refuse_quiet_json(options)
+    refuse_lines_without_a_list(options)
+    if options["output_format"] is None:
+        refuse_mistaken_output(options)
     if options["output"] == "-" and options["as_json"]:
         raise click.UsageError("--json and -o - both write to standard output; use --output-format jsonl")
     target = None
     if options["output"] is not None:
         target = Target.of(options["output"], options["output_format"], inputs=all_files(files, options))
     if options["report"] is not None:
-        _check_report(options["report"], options["output"], all_files(files, options))
+        check_report(options["report"], options["output"], all_files(files, options))
     elif options["pictures"] is not None:
         raise click.UsageError("--pictures is for the report; add --report report.html, or --drop the column")
     data = read_table(files, options)
@@ -93,7 +88,7 @@ def find(files: tuple[str, ...], **options: Any) -> None:
             write_cells(target, suspicious_cells(fitted.training_rows), data)
         elif target is not None:
             n_reasons = min(options["reasons"], len(fitted.columns.outputs))
-            write_list(target, ranked, n_reasons)
+            write_list(target, ranked, n_reasons, options["one_line_per"])
         if not in_a_pipe and not options["quiet"]:
             _print(fitted, data, rows, target, options)
 
@@ -129,28 +124,8 @@ def _print(
         click.echo(f"\nReport: {options['report']}", err=to_stdout)
 
 
-def _check_report(report: str, output: str | None, files: tuple[str, ...]) -> None:
-    from amiss.errors import DataError
-    from amiss.files import check_writable
-
-    if Path(report).suffix.lower() not in (".html", ".htm"):
-        raise DataError(f"{report}: a report is an HTML file; name it .html")
-    if output is not None and Path(output).resolve() == Path(report).resolve():
-        raise DataError(f"{report}: the list and the report cannot be one file; choose another name")
-    check_writable(Path(report), files)
-
-
 def _report(fitted: FittedDetector, data: Dataset, files: tuple[str, ...], options: dict[str, Any]) -> None:
     from amiss.output.report import write_report
-    from amiss.output.report.payload import DETAILED_ROWS
 
-    named = ["standard input" if name == "-" else Path(name).name for name in files]
-    write_report(
-        options["report"],
-        fitted,
-        fitted.columns.align(data.X, data.Y, data.probabilities)[0],
-        ids=data.ids,
-        pictures=data.pictures,
-        n_details=options["report_rows"] or DETAILED_ROWS,
-        title=f"{named[0]}{f' and {len(named) - 1} more' * (len(named) > 1)}: unusual rows",
-    )
+    inputs = fitted.columns.align(data.X, data.Y, data.probabilities)[0]
+    write_report(options["report"], fitted, inputs, pictures=data.pictures, **about_report(data, files, options))

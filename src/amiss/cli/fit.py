@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amiss.cli.detecting import fitted_to, given, model_options, refuse_contradictions
+from amiss.cli.grouped import GroupedCommand
+from amiss.cli.listing import output_option, refuse_mistaken_output
 from amiss.cli.reading import all_files, read_table, reading_options
 
 if TYPE_CHECKING:
@@ -16,21 +18,21 @@ if TYPE_CHECKING:
     from amiss.fitted import FittedDetector
 
 
-@click.command(short_help="Fit and save a model, to score new rows later.")
+@click.command(cls=GroupedCommand, short_help="Fit and save a model, to score new rows later.")
 @reading_options
-@click.option("-o", "--output", metavar="MODEL", required=True, help="The model file, such as model.amiss.")
-@click.option(
+@output_option("-o", "--output", metavar="MODEL", required=True, help="The model file, such as model.amiss.")
+@output_option(
     "--without-rows",
     is_flag=True,
     help="Keep no row in the model. Weights then come from all rows, not from each row's neighbours.",
 )
-@click.option(
+@output_option(
     "--no-calibration",
     is_flag=True,
     help="Save four fifths of the time. amiss score then has no p-values, and --fdr compares with the models.",
 )
 @model_options
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@output_option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def fit(files: tuple[str, ...], **options: Any) -> None:
     """Fit a model to the rows of FILE and save it, to score new rows later.
 
@@ -50,6 +52,7 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     from amiss.wording import count
 
     refuse_contradictions(options)
+    refuse_mistaken_output(options)
     if options["alerts"] is not None:
         raise click.UsageError("--alerts counts rows of one table; use --rate here, or --alerts with amiss score")
     path = Path(options["output"])
@@ -75,7 +78,7 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
     group = () if data.groups is None else data.groups.names
     reading = {
         "id": options["id_column"],
-        "drop": [*options["drop"], *filter(None, [options["pictures"]]), *group],
+        "drop": [*options["drop"], *filter(None, [options["pictures"]]), *group, *data.shown],
         "probabilities": () if data.probabilities is None else data.probabilities.names,
     }
     fitted = replace(fitted, reading=reading)

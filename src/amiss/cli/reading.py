@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from amiss.cli.grouped import DATA, grouped
 from amiss.cli.lazy import LazyOption
 from amiss.readers.registry import FORMATS
 
@@ -35,6 +36,12 @@ _GROUP = click.option(
     "--group",
     metavar="COL",
     help="Column that says which rows belong together, such as pictures of one patient; auto finds near copies.",
+)
+_SHOW = click.option(
+    "--show",
+    metavar="COL",
+    multiple=True,
+    help="Columns to show beside each row in the list and the report; they are no inputs.",
 )
 _DROP = click.option("--drop", metavar="COL", multiple=True, help="Columns to leave out.")
 _FORMAT = click.option(
@@ -75,6 +82,7 @@ _OPTIONS = (
     _GIVEN,
     _GROUP,
     _ID,
+    _SHOW,
     click.option("--pictures", metavar="COL", help="Column of picture files for the report; not an input."),
     _DROP,
     click.option("--categorical", metavar="COL", multiple=True, help="Columns of numbers that are categories."),
@@ -85,16 +93,12 @@ _OPTIONS = (
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The files, which columns are outputs, and which to leave out."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return grouped(DATA, *_OPTIONS)(command)
 
 
 def rereading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The files, where a model knows their columns."""
-    for option in reversed((_FILES, _INPUTS, _ID, _DROP, _FORMAT, *_PART_OF_A_FILE)):
-        command = option(command)
-    return command
+    return grouped(DATA, _FILES, _INPUTS, _ID, _SHOW, _DROP, _FORMAT, *_PART_OF_A_FILE)(command)
 
 
 def all_files(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...]:
@@ -117,6 +121,7 @@ def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str,
         outputs=list(columns.outputs),
         id=row_id or None,
         drop=options["drop"],
+        show=options["show"],
         may_drop=(*reading.get("drop", ()), *([] if row_id else filter(None, [reading.get("id")]))),
         probabilities=reading.get("probabilities", ()),
         categorical=categories,
@@ -143,6 +148,7 @@ def read_table(files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
         outputs=options["outputs"] or None,
         id=options["id_column"],
         drop=options["drop"],
+        show=options["show"],
         categorical=options["categorical"],
         format=options["file_format"],
         sheet=options["sheet"],

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amiss.cli.detecting import Level, refuse_quiet_json, refuse_two_cuts
-from amiss.cli.listing import list_options
+from amiss.cli.detecting import Level, cut_option, refuse_quiet_json, refuse_two_cuts
+from amiss.cli.grouped import GroupedCommand
+from amiss.cli.listing import list_options, output_option, refuse_lines_without_a_list
 from amiss.cli.pipes import readers_may_leave
 from amiss.cli.reading import all_files, read_like, rereading_options
+from amiss.cli.reports import about_report, check_report, report_options
 from amiss.decisions.registry import COMPARISONS
 
 if TYPE_CHECKING:
@@ -20,34 +22,35 @@ if TYPE_CHECKING:
     from amiss.output.ranking import RankedRow
 
 
-@click.command(short_help="Score new rows by a model.")
+@click.command(cls=GroupedCommand, short_help="Score new rows by a model.")
 @click.argument("model", metavar="MODEL")
 @rereading_options
 @list_options
-@click.option(
+@report_options
+@cut_option(
     "--rate",
     type=Level(0.5, highest_too=True),
     metavar="SHARE",
     help="Flag rows that score as high as this share of the rows held out of the fit.",
 )
-@click.option("--alerts", type=click.IntRange(1), metavar="N", help="Flag the N most unusual of these rows.")
-@click.option(
+@cut_option("--alerts", type=click.IntRange(1), metavar="N", help="Flag the N most unusual of these rows.")
+@cut_option(
     "--fdr",
     type=Level(1),
     metavar="LEVEL",
     help="Flag as many of these rows as keep the share of false ones at this level.",
 )
-@click.option(
+@cut_option(
     "--against",
     type=click.Choice([*COMPARISONS]),
     help="What --fdr compares with. rows: rows held out of the fit, which is right if clean new rows are like "
     "them but finds little if many of them are wrong. models: rows simulated by the models, which is right only "
     "if their probabilities are accurate.  [default: rows, if the model is calibrated]",
 )
-@click.option("--strict", is_flag=True, help="Refuse rows with categories, scales or gaps the fit has not seen.")
-@click.option("--drift", is_flag=True, help="Also print each output's mean error against the fit.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary, the drift and the top rows as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@output_option("--strict", is_flag=True, help="Refuse rows with categories, scales or gaps the fit has not seen.")
+@output_option("--drift", is_flag=True, help="Also print each output's mean error against the fit.")
+@output_option("--json", "as_json", is_flag=True, help="Print the summary, the drift and the top rows as JSON.")
+@output_option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     """Score the rows of FILE by a MODEL that amiss fit has made, most unusual first.
 
@@ -71,6 +74,7 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
 
     refuse_two_cuts(options)
     refuse_quiet_json(options)
+    refuse_lines_without_a_list(options)
     if options["against"] is not None and options["fdr"] is None:
         raise click.UsageError("--against is for --fdr")
     if options["output"] == "-" and options["as_json"]:
@@ -79,6 +83,8 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     if options["output"] is not None:
         read = (model, *all_files(files, options))
         target = Target.of(options["output"], options["output_format"], inputs=read)
+    if options["report"] is not None:
+        check_report(options["report"], options["output"], (model, *all_files(files, options)))
     fitted = load_fitted(Path(model))
     if options["fdr"] is not None and fitted.calibration is None:
         asked_for = options["against"]
@@ -88,9 +94,14 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
     if target is not None:
         target.check_size(len(data))
     request = BatchRequest(*(options[name] for name in ("fdr", "rate", "alerts", "against")))
-    batch = fitted.score_batch(fitted.encode(*fitted.columns.align(data.X, data.Y, data.probabilities)), request)
+    table = fitted.columns.align(data.X, data.Y, data.probabilities)
+    batch = fitted.score_batch(fitted.encode(*table), request)
     if options["strict"]:
         _refuse_unseen(batch, data)
+    if options["report"] is not None:
+        from amiss.output.report import write_report
+
+        write_report(options["report"], fitted, table[0], batch=batch, **about_report(data, files, options))
     top = options["top"] if options["top"] is not None else max(10, options["alerts"] or 0)
     n_reasons = min(options["reasons"], len(fitted.columns.outputs))
     ranked = RankedList.of_batch(fitted, batch, data, None if target is not None else top)
@@ -100,7 +111,7 @@ def score(model: str, files: tuple[str, ...], **options: Any) -> None:
         if in_a_pipe and not options["quiet"]:  # whose reader may leave
             _print(batch, data, rows, target, options)
         if target is not None:
-            write_list(target, ranked, n_reasons)
+            write_list(target, ranked, n_reasons, options["one_line_per"])
         if not in_a_pipe and not options["quiet"]:
             _print(batch, data, rows, target, options)
 
@@ -124,7 +135,7 @@ def _print(
 
     to_stdout = target is not None and target.is_stdout
     if options["as_json"]:
-        click.echo(_as_json(batch, rows))
+        click.echo(_as_json(batch, data, rows))
         return
     click.echo(_summary(batch, data), err=to_stdout)
     if not to_stdout:
@@ -133,6 +144,8 @@ def _print(
         click.echo("\n" + _drift_table(batch), err=to_stdout)
     if target is not None and not to_stdout:
         click.echo(f"\nAll {count(len(data), 'row')}, ranked: {target.path}")
+    if options["report"] is not None:
+        click.echo(f"\nReport: {options['report']}", err=to_stdout)
 
 
 def _summary(batch: ScoredBatch, data: Dataset) -> str:
@@ -189,10 +202,10 @@ def _drift_table(batch: ScoredBatch) -> str:
     return aligned([head, *lines])
 
 
-def _as_json(batch: ScoredBatch, rows: list[RankedRow]) -> str:
+def _as_json(batch: ScoredBatch, data: Dataset, rows: list[RankedRow]) -> str:
     import json
 
-    from amiss.output.list_formats import record
+    from amiss.output.shown import record_with_shown
     from amiss.wording import six_digits
 
     result = {
@@ -205,12 +218,13 @@ def _as_json(batch: ScoredBatch, rows: list[RankedRow]) -> str:
         "expected_by_chance": six_digits(batch.expected_by_chance),
         "in_fit": int((batch.in_fit >= 0).sum()) if batch.knows_fit else None,
         "remarks": batch.remarks(),
+        "remark_codes": [str(remark.code) for remark in batch.coded_remarks()],
         "unseen": [
             {"column": each.column, "kind": each.kind, "rows": len(each.rows), "first_row": int(each.rows[0]) + 1}
             for each in batch.findings.unseen
         ],
         "shifted": [each.to_dict() for each in batch.findings.shifts],
         "drift": batch.findings.drift.to_dict(),
-        "top": [record(row) for row in rows],
+        "top": [record_with_shown(row, data.shown) for row in rows],
     }
     return json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False)

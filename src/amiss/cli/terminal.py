@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import textwrap
 from dataclasses import asdict
@@ -13,14 +12,15 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask
 from amiss.data.dataset import Dataset
+from amiss.data.remark import Code, Remark, coded
 from amiss.fitted import FittedDetector
 from amiss.output.cells import Cell
-from amiss.output.list_formats import record
 from amiss.output.ranking import RankedRow, Reason
-from amiss.output.summary import estimate_sentence, left_out_of_the_score, remarks
+from amiss.output.shown import record_with_shown
+from amiss.output.summary import coded_remarks, estimate_sentence, left_out_of_the_score
 from amiss.wording import count, percent, printable, probability, six_digits
 
-LONGEST_ID = 24
+LONGEST_ID, LONGEST_SHOWN = 24, 16
 SMALL_SHARE = 0.05
 LEGEND = "(! flagged; p: the model's probability of this value; %: its share of the score)"
 CELL_LEGEND = "(p: the model's probability of this value; score: how suspicious it is, from 0 to 1)"
@@ -52,18 +52,13 @@ def summary(fitted: FittedDetector, data: Dataset) -> str:
         lines.append(listing("Inputs read as categories", categories))
     if fitted.error_estimate is not None:
         lines.append(wrapped(estimate_sentence(fitted.error_estimate)))
-    lines += map(wrapped, _remarks(fitted, data))
+    lines += [wrapped(remark.text) for remark in _remarks(fitted, data)]
     return "\n".join(lines)
 
 
-def _remarks(fitted: FittedDetector, data: Dataset) -> list[str]:
-    """What a reader of the scores should know, about the table and about the fit."""
-    advice = "If it identifies them, pass --id" if data.ids is None else "If it says nothing else, pass --drop"
-    numbering = [
-        f'Column "{printable(name)}" only numbers the rows. {advice} {shlex.quote(printable(name))}.'
-        for name in _counters(data)
-    ]
-    return [*data.notes, *numbering, *remarks(fitted)]
+def _remarks(fitted: FittedDetector, data: Dataset) -> list[Remark]:
+    """How the table was read, where that needs saying, and what would mislead."""
+    return [*coded(Code.READING, data.notes), *coded_remarks(fitted, data.ids)]
 
 
 def _flagged(fitted: FittedDetector) -> str:
@@ -80,13 +75,15 @@ def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask
     if not rows:
         return ""
     with_ids = rows[0].id is not None
-    head = ["rank", "row", *(["id"] if with_ids else []), "score", "", "main contributions"]
+    shown = [printable(name, LONGEST_SHOWN) for name in rows[0].shown]
+    head = ["rank", "row", *(["id"] if with_ids else []), *shown, "score", "", "main contributions"]
+    to_the_left = range(2, len(head) - 3)
     lines = [head, *([*_cells(row, with_ids), _sentence(row)] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
     text = []
     for line in lines:
         cells = [
-            cell.ljust(width) if head[column] == "id" else cell.rjust(width)
+            cell.ljust(width) if column in to_the_left else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(line[:-1], widths, strict=True))
         ]
         text.append(_cut("  ".join([*cells, line[-1]])))
@@ -131,7 +128,7 @@ def quality_table(fitted: FittedDetector) -> str:
 
 def as_json(fitted: FittedDetector, data: Dataset, rows: list[RankedRow], quality: bool) -> str:
     """Summary and top rows for a program."""
-    decision = fitted.decision
+    decision, said = fitted.decision, _remarks(fitted, data)
     result: dict[str, Any] = {
         "rows": len(data),
         "inputs": len(data.input_names),
@@ -143,8 +140,9 @@ def as_json(fitted: FittedDetector, data: Dataset, rows: list[RankedRow], qualit
         "rule": fitted.scorer.rule.name,
         **({} if fitted.choice is None else {"because": fitted.choice.why}),
         **({} if decision.level is None else {"fdr": decision.level}),
-        "remarks": _remarks(fitted, data),
-        "top": [record(row) for row in rows],
+        "remarks": [remark.text for remark in said],
+        "remark_codes": [str(remark.code) for remark in said],
+        "top": [record_with_shown(row, data.shown) for row in rows],
     }
     if quality:
         columns = fitted.quality.to_dict()
@@ -187,17 +185,10 @@ def listing(label: str, names: list[str]) -> str:
     return _cut(f"{label}: {', '.join(map(printable, names))}")
 
 
-def _counters(data: Dataset) -> list[str]:
-    """Inputs that rise by one from row to row: most likely identifiers."""
-    if not isinstance(data.X.values, np.ndarray) or len(data.X) < 3:
-        return []
-    steps = (np.diff(data.X.values, axis=0) == 1).all(axis=0)
-    return [name for name, counts in zip(data.input_names, steps, strict=True) if counts]
-
-
 def _cells(row: RankedRow, with_ids: bool) -> list[str]:
     ids = [printable(row.id or "", LONGEST_ID)] if with_ids else []
-    return [str(row.rank), str(row.row), *ids, f"{row.score:.4g}", "!" if row.flagged else ""]
+    shown = [printable(text, LONGEST_SHOWN) for text in row.shown.values()]
+    return [str(row.rank), str(row.row), *ids, *shown, f"{row.score:.4g}", "!" if row.flagged else ""]
 
 
 def _sentence(row: RankedRow) -> str:

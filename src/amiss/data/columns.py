@@ -8,7 +8,9 @@ from typing import Any
 
 from amiss.data.alignment import aligned_columns, refuse_reordered_index, refuse_unequal_lengths
 from amiss.data.convert import are_label_lists
+from amiss.data.frames import collected
 from amiss.data.output_kinds import Asked, OutputColumn
+from amiss.data.payloads import empty_tables, have_no_rows, rows_as_fitted
 from amiss.data.predictions import given_columns, predicted_choices, predictions_as_inputs
 from amiss.data.records import as_list
 from amiss.data.row_roles import (
@@ -57,11 +59,17 @@ class Columns:
             return tuple(sorted({place for each in given_columns(self.inputs, self.kinds) for place in each}))
         return tuple(range(n_inputs - len(self.outputs), n_inputs))
 
+    @property
+    def own_inputs(self) -> tuple[str, ...]:
+        """The inputs that are no predictions of the user's."""
+        return self.inputs[: len(self.inputs) - len(self.given)]
+
     @classmethod
     def of(
         cls, X: Any, Y: Any, probabilities: Any = None, kinds: Asked | None = None
     ) -> tuple[Columns, Table, Table]:
         """The columns of a table to be fitted, and its checked inputs and outputs."""
+        X, Y = collected(X), collected(Y)
         outputs = as_outputs(Y, kinds=kinds)
         inputs = _inputs_of(X, probabilities, outputs)
         refuse_unequal_lengths(inputs, outputs)
@@ -81,14 +89,18 @@ class Columns:
 
     def align(self, X: Any, Y: Any, probabilities: Any = None) -> tuple[Table, Table]:
         """Rows of another table, checked, with these columns in their order."""
+        X, Y = collected(X), collected(Y)
+        X, Y = rows_as_fitted(X, Y, self.own_inputs, self.outputs)
+        if have_no_rows(X, Y):
+            return empty_tables(self.inputs, self.output_columns)
         if self.has_given and probabilities is None:
             raise DataError("the fit had probabilities of each output; pass those of these rows too")
         if probabilities is not None and not self.has_given:
             raise DataError("the fit had no probabilities; leave them out, or fit again with some")
         outputs = as_outputs(Y, self.outputs, self.label_lists, known=self.output_columns)
         outputs = aligned_columns(outputs, self.outputs, "y", self.outputs_named)
-        n_own = len(self.inputs) - len(self.given)
-        own = aligned_columns(as_inputs(X), self.inputs[:n_own], "x", self.inputs_named) if n_own else None
+        mine = self.own_inputs
+        own = aligned_columns(as_inputs(X), mine, "x", self.inputs_named) if mine else None
         inputs = _inputs_of(own, probabilities, outputs, self.inputs)
         refuse_unequal_lengths(inputs, outputs)
         refuse_reordered_index(X, Y)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from amiss.arrays import Floats
-from amiss.data.frames import library_of
+from amiss.data.frames import index_of, library_of
 from amiss.data.records import are_records, arrow_table, is_dataset, record_columns
 from amiss.data.table import Table, encode
 from amiss.errors import DataError, quoted, refuse_duplicates
@@ -35,7 +35,7 @@ def as_table(values: Any, prefix: str = "x") -> Table:
         return _from_columns(record_columns(values))
     frame = _frame(arrow_table(values) if is_dataset(values) else values)
     if frame is not None:
-        return replace(_from_frame(frame), library=library_of(values))
+        return replace(_from_frame(frame), library=library_of(values), index=index_of(values))
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(float), np.nan)
     array = np.asarray(values)
@@ -78,7 +78,8 @@ def as_column(Y: Any) -> Any:
     if not isinstance(series, nw.Series):
         return Y
     named = series.name not in (None, "")
-    return replace(_from_columns([(str(series.name) if named else "y0", _cells(series))]), named=named)
+    cells = [(str(series.name) if named else "y0", _cells(series))]
+    return replace(_from_columns(cells), named=named, index=index_of(Y))
 
 
 def _frame(values: Any) -> Any:

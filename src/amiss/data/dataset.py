@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ class Dataset:
     A picture is the path of a file or a small array. ``probabilities`` are the user's own, one column per output;
     if the file holds nothing else, ``X`` has no columns. ``groups`` has one column: which rows belong together.
     ``notes`` say how files were read, where that needs saying: which sheet of a workbook, say.
+    ``shown`` are columns that are shown beside the rows: by name, a text for each row.
     """
 
     X: Table
@@ -26,6 +28,7 @@ class Dataset:
     probabilities: Table | None = None
     groups: Table | None = None
     notes: tuple[str, ...] = ()
+    shown: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def input_names(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from amiss.data.output_kinds import (
     coded_as,
 )
 from amiss.errors import DataError, quoted
+from amiss.wording import count, joined
 
 Where = Callable[[int], str]
 """Where a message tells the user to look for a row."""
@@ -52,7 +53,7 @@ def told(name: str, cells: Floats, levels: tuple[str, ...] | None, where: Where)
     n_others, n_ones = counts[others].sum(), counts[seen == 1].sum()
     mostly = n_others < min(STRAY * counts.sum(), n_ones)
     if few or mostly or (len(seen) == 3 and others.sum() == 1):
-        _refuse_first(name, ~np.isnan(cells) & ~np.isin(cells, (0.0, 1.0)), where)
+        _refuse_first(name, cells, ~np.isnan(cells) & ~np.isin(cells, (0.0, 1.0)), where)
     if len(seen) == 2:
         return _as_levels(name, cells, CLASS)
     whole = bool((seen == np.floor(seen)).all() and seen[0] >= 0)
@@ -90,14 +91,14 @@ def _binary(name: str, cells: Floats, levels: tuple[str, ...] | None, where: Whe
     if levels is not None:
         meaning = np.array([TRUTH.get(level.strip().lower(), -1.0) for level in levels] + [np.nan])
         values = meaning[np.where(np.isnan(cells), len(levels), cells).astype(np.intp)]
-    _refuse_first(name, ~np.isnan(values) & (values != 0) & (values != 1), where)
+    _refuse_first(name, cells, ~np.isnan(values) & (values != 0) & (values != 1), where, levels)
     return values, OutputColumn(name)
 
 
 def _classes(name: str, cells: Floats, levels: tuple[str, ...], where: Where) -> Cells:
     n_cells = int((~np.isnan(cells)).sum())
     if n_cells < FEWEST_CELLS or len(levels) == 1:
-        _refuse_first(name, ~np.isnan(cells), where)
+        _refuse_first(name, cells, ~np.isnan(cells), where, levels)
     if len(levels) > MOST_LEVELS and len(levels) > MOST_SHARE * n_cells:
         raise DataError(
             f"{where(0)}, column {quoted(name)}: {len(levels)} different texts in {n_cells} cells are no classes; "
@@ -155,6 +156,32 @@ def _refuse_infinite(name: str, cells: Floats, where: Where) -> None:
         )
 
 
-def _refuse_first(name: str, bad: Mask, where: Where) -> None:
+def _refuse_first(
+    name: str, cells: Floats, bad: Mask, where: Where, levels: tuple[str, ...] | None = None
+) -> None:
+    """Refuse a column that should hold nothing but 0 and 1, and say what it holds."""
     if bad.any():
-        raise DataError(f"{where(int(np.argmax(bad)))}, column {quoted(name)}: {NOT_BINARY}")
+        place = f"{where(int(np.argmax(bad)))}, column {quoted(name)}"
+        raise DataError(f"{place}: {NOT_BINARY}. {_contents(cells, bad, levels)}")
+
+
+def _contents(cells: Floats, bad: Mask, levels: tuple[str, ...] | None) -> str:
+    """Which kinds of values there are, in numbers: values themselves stay out of messages.
+
+    >>> _contents(np.array([0.0, 1.0, 7.0, np.nan]), np.array([False, False, True, False]), None)
+    'It holds 2 values of 0 or 1, 1 empty cell and 1 other number; it may be a class, a count or a number'
+    >>> _contents(np.array([0.0, 1.0, 1.0]), np.array([False, True, True]), ("yes", "perhaps"))
+    'It holds 1 value of yes or no and 2 other texts, all the same; it may be a class'
+    """
+    n_missing = int(np.isnan(cells).sum())
+    n_bad, n_different = int(bad.sum()), len(np.unique(cells[bad]))
+    n_good = len(cells) - n_missing - n_bad
+    other = count(n_bad, "other number" if levels is None else "other text")
+    if n_bad > 1:
+        other += ", all the same" if n_different == 1 else f", {n_different:,} different ones"
+    parts = [
+        *([f"{count(n_good, 'value')} of {'0 or 1' if levels is None else 'yes or no'}"] if n_good else []),
+        *([count(n_missing, "empty cell")] if n_missing else []),
+        other,
+    ]
+    return f"It holds {joined(parts)}; it may be a class{', a count or a number' if levels is None else ''}"

@@ -67,7 +67,8 @@ class Table:
 
     ``named`` is False if the user gave no names and the columns are only numbered (x0, x1, …). ``checked`` are
     values that were found to be valid inputs or outputs (:func:`checked_as`). ``library`` made the frame, if any.
-    ``kinds`` are of outputs that were checked: one per column, or none if all of them are 0 or 1.
+    ``kinds`` are of outputs that were checked: one per column, or none if all of them are 0 or 1. ``index`` is
+    what a frame of pandas calls its rows.
 
     >>> table = Table(np.array([[1.0, 0.0], [2.0, 1.0]]), ("age", "sex"), {1: ("f", "m")})
     >>> table.shape
@@ -85,6 +86,7 @@ class Table:
     checked: tuple[Role, Matrix] | None = field(default=None, repr=False, compare=False)
     library: str | None = field(default=None, compare=False)
     kinds: tuple[OutputColumn, ...] = field(default=(), repr=False)
+    index: tuple[Any, ...] | None = field(default=None, repr=False, compare=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -156,7 +158,9 @@ class Table:
 
     def take(self, rows: Rows) -> Table:
         origin = None if self.origin is None else self.origin.take(rows)
-        return self._with(self.values[rows], origin=origin)
+        chosen = [] if self.index is None else np.arange(len(self))[rows].tolist()
+        index = None if self.index is None else tuple(self.index[row] for row in chosen)
+        return self._with(self.values[rows], origin=origin, index=index)
 
     def select(self, columns: Sequence[int]) -> Table:
         """Some columns, by position."""
@@ -182,6 +186,19 @@ class Table:
         return self.select([position[name] for name in names])
 
 
+def column_texts(table: Table, column: int) -> tuple[str, ...]:
+    """All cells of a column as texts; one that is missing is empty.
+
+    >>> column_texts(Table(np.array([[1.0], [np.nan], [0.1]]), ("age",)), 0)
+    ('1', '', '0.1')
+    """
+    levels = table.levels.get(column)
+    return tuple(
+        "" if cell != cell else repr(cell).removesuffix(".0") if levels is None else levels[int(cell)]
+        for cell in table.column(column).tolist()
+    )
+
+
 def output_columns(table: Table) -> tuple[OutputColumn, ...]:
     """The kind of each column of outputs that were checked."""
     return table.kinds or tuple(OutputColumn(name) for name in table.names)
@@ -190,7 +207,7 @@ def output_columns(table: Table) -> tuple[OutputColumn, ...]:
 def copied_rows(table: Table, rows: Rows) -> Table:
     """Some rows in memory of their own, which may be written to."""
     origin = None if table.origin is None else table.origin.take(rows)
-    return replace(table, values=table.values[rows], origin=origin, checked=None)
+    return replace(table, values=table.values[rows], origin=origin, checked=None, index=None)
 
 
 def sort_rows(table: Table, rows: Rows, n_jobs: int | None) -> Table:

@@ -43,7 +43,13 @@ class ModelSettings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.cv, Integral) or not 2 <= self.cv <= 100:
-            raise ValueError(f"cv must be a whole number between 2 and 100; got {self.cv!r}")
+            instead = ""
+            if hasattr(self.cv, "split") or isinstance(self.cv, Iterable):
+                instead = (
+                    "; folds are dealt for each output by itself, so they cannot be given: name the rows that "
+                    "belong together instead (fit(X, Y, groups=…))"
+                )
+            raise ValueError(f"cv must be a whole number between 2 and 100; got {self.cv!r}{instead}")
         if self.order is not None and not self.parents.ordered:
             raise ValueError(f"order is for parents='chain'; parents is {self.parents.name!r}")
         if self.order is not None:

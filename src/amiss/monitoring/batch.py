@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from amiss.arrays import Floats, Mask, Rows
+from amiss.data.remark import Code, Remark, coded
 from amiss.decisions.calibration import Calibration
 from amiss.decisions.decision import Decision
 from amiss.encoding.encoded_rows import EncodedRows
@@ -16,7 +17,7 @@ from amiss.monitoring.shifts import remarks as remarks_on_shifts
 from amiss.monitoring.unseen import Unseen, remarks_on_outputs
 from amiss.monitoring.unseen import remarks as remarks_on_unseen
 from amiss.scoring.rows import ScoredRows
-from amiss.wording import count
+from amiss.wording import count, joined, percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,7 @@ class Findings:
     first_values : outputs that had one value in every row of the fit, and how many rows here have the other
     estimated_members : how many rows seem to have been in the fit of a model that was saved without its rows:
         their scores may be too low
+    order : sentences on outputs by which the rows are sorted, or that have one value in all rows
     """
 
     unseen: Sequence[Unseen]
@@ -40,6 +42,7 @@ class Findings:
     near_copies: int
     estimated_members: int
     first_values: Mapping[str, int] = field(default_factory=dict)
+    order: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,21 +128,21 @@ class ScoredBatch:
 
     def remarks(self) -> list[str]:
         """What a person should know before trusting the scores."""
-        found = self.findings
-        remarks = [self.decision.why_none] if self.decision.why_none and not self._nothing_to_judge else []
-        remarks += remarks_on_unseen(list(found.unseen)) + remarks_on_shifts(list(found.shifts))
-        return [
-            *remarks,
-            *remarks_on_outputs(found.first_values),
-            *found.drift.remarks(),
-            *self._remarks_on_rows(),
-        ]
+        return [remark.text for remark in self.coded_remarks()]
 
-    @property
-    def _nothing_to_judge(self) -> bool:
-        """Whether a false-discovery level has no new row to judge, and has flagged none."""
-        decision = self.decision
-        return not self.rows.is_new.any() and bool(decision.why_none or decision.unjudged)
+    def coded_remarks(self) -> list[Remark]:
+        """The same with their codes."""
+        found, level = self.findings, self.decision.level
+        remarks = [self.decision.why_none] if self.decision.why_none and not _nothing_to_judge(self) else []
+        remarks += remarks_on_unseen(list(found.unseen)) + remarks_on_shifts(list(found.shifts))
+        remarks += [*remarks_on_outputs(found.first_values), *found.drift.remarks()]
+        drifted = [] if level is None else _drifted_level(level, found)
+        return [
+            *coded(Code.BATCH, remarks),
+            *coded(Code.DRIFTED_LEVEL, drifted),
+            *coded(Code.SORTED, found.order),
+            *coded(Code.BATCH, self._remarks_on_rows()),
+        ]
 
     def _remarks_on_rows(self) -> list[str]:
         """Rows without outputs, and rows that the models have seen."""
@@ -158,7 +161,7 @@ class ScoredBatch:
                 f"{_some(found.near_copies, n_rows, 'differs', 'differ')} from rows of the fit only by rounding. "
                 "The models have seen those, so these scores may be too low."
             )
-        if self._nothing_to_judge:
+        if _nothing_to_judge(self):
             remarks.append("All rows were used in the fit; --fdr applies to new rows only.")
         elif n_seen:
             unjudged = " A false-discovery level judges new rows only." if self.decision.unjudged else ""
@@ -166,6 +169,24 @@ class ScoredBatch:
             without = "it has no p-value" if n_seen == 1 else "they have no p-values"
             remarks.append(f"{used}, so {without}.{unjudged}")
         return remarks
+
+
+def _nothing_to_judge(batch: ScoredBatch) -> bool:
+    """Whether a false-discovery level has no new row to judge, and has flagged none."""
+    decision = batch.decision
+    return not batch.rows.is_new.any() and bool(decision.why_none or decision.unjudged)
+
+
+def _drifted_level(level: float, found: Findings) -> list[str]:
+    """That a level is promised on rows that are unlike those of the fit."""
+    drifted, shifted = int(found.drift.drifted.sum()), len(found.shifts)
+    changed = [count(drifted, "output")] * bool(drifted) + [count(shifted, "input")] * bool(shifted)
+    if not changed:
+        return []
+    return [
+        f"The level of {percent(level)} holds only if clean rows of this batch are like those of the fit, and "
+        f"{joined(changed)} changed. Fit again with rows like these, or ask for a number of rows (--alerts)."
+    ]
 
 
 def _some(some: int, n_rows: int, one: str, many: str) -> str:

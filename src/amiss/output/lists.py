@@ -15,9 +15,11 @@ from amiss.errors import DataError
 from amiss.files import atomic_write, check_writable
 from amiss.output.cells import Cell
 from amiss.output.list_columns import list_columns
-from amiss.output.list_formats import ListFormat
+from amiss.output.list_formats import ListFormat, harmless
 from amiss.output.ranking import RankedList, place_of
+from amiss.output.reason_lines import reason_lines
 from amiss.output.registry import LIST_FORMATS
+from amiss.output.shown import shown_of, with_shown
 from amiss.wording import six_digits
 
 
@@ -60,10 +62,20 @@ def _format_of(path: str) -> ListFormat:
     return by_suffix[suffix]
 
 
-def write_list(target: Target, ranked: RankedList, n_reasons: int) -> None:
-    """Write one line per row, most unusual first; ``n_reasons`` is how many outputs a row names at most."""
+def write_list(target: Target, ranked: RankedList, n_reasons: int, one_line_per: str = "row") -> None:
+    """Write one line per row or per reason, most unusual first; a row names at most ``n_reasons`` outputs."""
+    shown = ranked.data.shown
+    if target.format.name == "csv":  # names of columns are texts, too, that a spreadsheet may run
+        shown = {harmless(name): texts for name, texts in shown.items()}
+    blocks = with_shown(list_columns(ranked, n_reasons), shown)
     with _standard_output() if target.is_stdout else atomic_write(Path(target.path)) as stream:
-        target.format.write(stream, list_columns(ranked, n_reasons))
+        if one_line_per == "reason":
+            lines = reason_lines(blocks)
+            if target.format.name == "jsonl":  # the others have no word for yes and no
+                lines = ({**line, "flagged": bool(line["flagged"])} for line in lines)
+            target.format.write_records(stream, lines)
+        else:
+            target.format.write(stream, blocks)
 
 
 def write_cells(target: Target, cells: Iterable[Cell], data: Dataset) -> None:
@@ -80,6 +92,7 @@ def cell_record(rank: int, cell: Cell, data: Dataset) -> dict[str, Any]:
         "row": cell.row + 1,
         **({} if data.Y.origin is None else place_of(data.Y.origin, cell.row)),
         **({} if data.ids is None else {"id": data.ids[cell.row]}),
+        **shown_of(cell.row, data.shown),
         "output": cell.output,
         "observed": cell.observed,
         "suggested": cell.suggested,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ class RankedRow:
     p_value: float | None = None
     is_new: bool = False  # scored by a model, not fitted to
     in_fit: bool | None = None  # whether the model has seen it all the same, if that is known
+    shown: Mapping[str, str] = field(default_factory=dict)  # columns of the table that the user wants beside it
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,7 @@ class RankedList:
             p_value=_known(self.p_values, row),
             is_new=self.is_new,
             in_fit=None if self.in_fit is None else bool(self.in_fit[row]),
+            shown={name: texts[row] for name, texts in data.shown.items()},
         )
 
 

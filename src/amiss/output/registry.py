@@ -1,4 +1,4 @@
-"""The formats of the ranked list by name."""
+"""The formats of the ranked list, and the libraries of frames, by name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from amiss.registry import Registry
 
 if TYPE_CHECKING:
+    from amiss.output.frame_libraries import FrameLibrary
     from amiss.output.list_formats import ListFormat
 
 LIST_FORMATS: Registry[ListFormat] = Registry(
@@ -18,4 +19,7 @@ LIST_FORMATS: Registry[ListFormat] = Registry(
         "jsonl": "list_formats.JsonLines",
         "xlsx": "excel_list.ExcelList",
     },
+)
+LIBRARIES: Registry[FrameLibrary] = Registry(
+    "library", "amiss.output.frame_libraries", {"pandas": "Pandas", "polars": "Polars", "pyarrow": "PyArrow"}
 )

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 
+from amiss.data.remark import Code, Remark, coded
 from amiss.fitted import FittedDetector
+from amiss.monitoring.batch import ScoredBatch
+from amiss.remarks.identifiers import with_ids
 from amiss.scoring.estimate import ErrorEstimate
 from amiss.scoring.neighbor_agreement import rank_correlation_with_exact
 from amiss.wording import count, first_few, in_sentence, percent
@@ -18,21 +24,45 @@ MOST_TIES = 4  # named
 
 def remarks(fitted: FittedDetector) -> list[str]:
     """What a reader of the scores should know beside them."""
-    lines = [*fitted.notes]
+    return [remark.text for remark in coded_remarks(fitted)]
+
+
+def coded_remarks(fitted: FittedDetector, ids: Sequence[str] | None = None) -> list[Remark]:
+    """The same with their codes; ``ids`` are what the rows are called."""
+    found = [_beside_ids(remark, ids) for remark in fitted.remarks]
     if fitted.choice is not None:
-        lines.append(f"Rule: {fitted.choice.why}.")
+        found += coded(Code.RULE, [f"Rule: {fitted.choice.why}."])
     if fitted.decision.level is not None:
-        lines.append(BY_SIMULATION)
+        found += coded(Code.LEVEL, [BY_SIMULATION])
     local = fitted.scorer.local
     if local is not None and local.neighborhood.nearest.recall < 1:
-        lines.append(approximate_search(fitted, local.neighborhood.nearest.recall))
-    lines += [*constant_outputs(fitted), *tied_outputs(fitted)]
+        found += coded(Code.NEIGHBORS, [approximate_search(fitted, local.neighborhood.nearest.recall)])
+    found += coded(Code.CONSTANT_OUTPUT, constant_outputs(fitted))
+    found += coded(Code.TIES, tied_outputs(fitted))
     struggling = int((~fitted.quality.converged).sum())
     if struggling:
-        lines.append(
-            f"The models of {count(struggling, 'output')} did not converge; amiss find --quality names them."
-        )
-    return lines
+        said = f"The models of {count(struggling, 'output')} did not converge; amiss find --quality names them."
+        found += coded(Code.NOT_CONVERGED, [said])
+    return [*found, *coded(Code.REPEATED_IDS, repeated_ids(ids))]
+
+
+def _beside_ids(remark: Remark, ids: Sequence[str] | None) -> Remark:
+    """Where rows have ids, another column that identifies them is not to become the id."""
+    if ids is None or remark.code != Code.IDENTIFIER:
+        return remark
+    return Remark(remark.code, with_ids(remark.text))
+
+
+def repeated_ids(ids: Sequence[str] | None) -> list[str]:
+    """That several rows have the same id, in a sentence."""
+    several = [number for row_id, number in Counter(ids or ()).items() if number > 1 and row_id.strip()]
+    if not several:
+        return []
+    stand = f"{count(len(several), 'id')} {'stands' if len(several) == 1 else 'stand'} in several rows"
+    return [
+        f"{stand}, {sum(several):,} rows in all. If rows of one id belong together (pictures of one patient), "
+        "pass that column as --group too; if they are copies, remove them."
+    ]
 
 
 def approximate_search(fitted: FittedDetector, recall: float) -> str:
@@ -76,7 +106,7 @@ def tied_outputs(fitted: FittedDetector) -> list[str]:
     )
 
 
-def overview(fitted: FittedDetector) -> list[str]:
+def overview(fitted: FittedDetector, ids: Sequence[str] | None = None) -> list[str]:
     """What was looked at, what was found, and how far to trust it, in sentences."""
     n_rows, n_outputs = fitted.training_rows.contributions.shape
     n_flagged = int(fitted.decision.flagged.sum())
@@ -94,7 +124,19 @@ def overview(fitted: FittedDetector) -> list[str]:
     left_out = left_out_of_the_score(fitted)
     if left_out:
         lines.append(f"Left out of the score: {left_out}.")
-    return [*lines, expected_precision(fitted), *remarks(fitted)]
+    return [*lines, expected_precision(fitted), *(remark.text for remark in coded_remarks(fitted, ids))]
+
+
+def batch_overview(batch: ScoredBatch, ids: Sequence[str] | None = None) -> list[str]:
+    """The same of new rows that a model has scored."""
+    names = count(len(batch.rows.output_names), "output")
+    return [
+        f"{count(len(batch), 'row')} with {names} were scored by a model: does each output match the "
+        "inputs and the other outputs?",
+        f"{batch.decision.in_words()} Flagged does not mean wrong.",
+        *batch.remarks(),
+        *repeated_ids(ids),
+    ]
 
 
 def left_out_of_the_score(fitted: FittedDetector) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from amiss.data.columns import Columns
 from amiss.data.output_kinds import OutputColumn
 from amiss.data.predictions import given_columns
+from amiss.data.remark import Remark
 from amiss.encoding.scalings import SCALINGS
 from amiss.errors import DataError
 from amiss.fitted import FittedDetector
@@ -91,7 +92,7 @@ def _pack(fitted: FittedDetector, *, rows: bool) -> Packed:
         _pack_settings(fitted.settings)
         | _pack_columns(fitted.columns)
         | _pack_reading(fitted.reading)
-        | Packed({"amiss": __version__, "rows": rows, "notes": list(fitted.notes)})
+        | Packed({"amiss": __version__, "rows": rows, "notes": [remark.written for remark in fitted.remarks]})
         | pack_models(fitted.models, rows=rows)
         | pack_error_rates(fitted.error_rates)
         | pack_calibration(fitted.calibration, rows=rows)
@@ -135,7 +136,7 @@ def _unpack(fields: Fields, trusted: Sequence[str] | None) -> FittedDetector:
         choice=unpack_choice(fields),
         membership=membership,
         reading=_unpack_reading(fields),
-        notes=_unpack_notes(fields),
+        remarks=_unpack_remarks(fields),
     )
 
 
@@ -235,8 +236,8 @@ def _unpack_reading(fields: Fields) -> dict[str, Any]:
     return {"id": row_id, "drop": tuple(dropped), "probabilities": tuple(given)}
 
 
-def _unpack_notes(fields: Fields) -> tuple[str, ...]:
+def _unpack_remarks(fields: Fields) -> tuple[Remark, ...]:
     found = fields.value("notes", list)
     if len(found) > MOST_NOTES or not all(type(text) is str and len(text) <= LONGEST_NOTE for text in found):
         raise InvalidField("notes")
-    return tuple(found)
+    return tuple(map(Remark.read, found))

@@ -1,4 +1,4 @@
-"""Columns that are no inputs but come with the rows: the user's own predictions, and groups of rows."""
+"""Columns that are no inputs but come with the rows: predictions, groups, and what is shown beside them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from dataclasses import replace
 
 from amiss.data.dataset import Dataset
 from amiss.data.row_roles import matched_names
+from amiss.data.table import column_texts
 from amiss.errors import DataError, quoted
-from amiss.readers.select import matching_columns
+from amiss.readers.select import matching_columns, shown_columns
 from amiss.wording import count
 
 AUTO = "auto"  # near copies are found later; unless a column has this name
 
 
-def set_aside(data: Dataset, probabilities: str | Sequence[str], group: str | None) -> Dataset:
+def set_aside(
+    data: Dataset, probabilities: str | Sequence[str], group: str | None, show: Sequence[str] = ()
+) -> Dataset:
     """``data`` without these columns among its inputs.
 
     A pattern may match outputs too; only columns that are no outputs hold predictions. Those of outputs of several
@@ -30,12 +33,14 @@ def set_aside(data: Dataset, probabilities: str | Sequence[str], group: str | No
                 f"{where}: the group column {quoted(group)} {what}; name one that says which rows belong together"
             )
         groups = X.select_named([group])
-        X = X.select_named([name for name in X.names if name != group])
+    shown = {name: column_texts(X, X.names.index(name)) for name in shown_columns(show, X.names)}
+    not_inputs = {*shown, *(() if groups is None else groups.names)}
+    X = X.select_named([name for name in X.names if name not in not_inputs])
     if items:
         found = list(dict.fromkeys(name for item in items for name in matching_columns(item, X.names, where)))
         given = X.select_named(found if data.Y.kinds else _one_per_output(found, data.Y.names, where))
         X = X.select_named([name for name in X.names if name not in set(found)])
-    return replace(data, X=X, probabilities=given, groups=groups)
+    return replace(data, X=X, probabilities=given, groups=groups, shown=shown)
 
 
 def _one_per_output(found: Sequence[str], outputs: Sequence[str], where: str) -> list[str]:

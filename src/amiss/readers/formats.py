@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from amiss.errors import DataError, quoted
+from amiss.readers.conversions import conversion
 from amiss.readers.format import Format
 from amiss.readers.registry import FORMATS
 from amiss.readers.source import Source
@@ -45,5 +46,8 @@ def _format(source: Source, name: str | None) -> Format:
         source.refuse("this is a folder; give a file in it")
     known = formats_by_suffix()
     if source.suffix not in known:
-        source.refuse(f"unknown suffix; use one of {', '.join(sorted(known))}, or give the format (--format)")
+        source.refuse(
+            f"unknown suffix; use one of {', '.join(sorted(known))}, or give the format (--format)"
+            + conversion(source.suffix)
+        )
     return known[source.suffix]

@@ -25,6 +25,7 @@ def read(
     id: str | None = None,
     drop: str | Sequence[str] = (),
     may_drop: str | Sequence[str] = (),
+    show: str | Sequence[str] = (),
     categorical: str | Sequence[str] = (),
     format: str | None = None,
     pictures: str | None = None,
@@ -48,6 +49,7 @@ def read(
     id : the column that identifies the rows
     drop : names or globs of columns to leave out
     may_drop : the same, for columns that need not exist
+    show : names or globs of columns that are shown beside each row; they are no inputs
     categorical : names or globs of numeric columns that hold categories
     pictures : the column with the paths of picture files, relative to the table; for reports
     inputs : npy or npz files with further inputs, such as embeddings. If the table has an ``id`` and an npz file
@@ -69,7 +71,7 @@ def read(
     beside = [inputs] if isinstance(inputs, str | Path) else inputs
     embedding = concatenated([read_embedding(Source(str(path))) for path in beside]) if beside else None
     asked = str(outputs) if isinstance(outputs, Path) else outputs
-    selection = Selection.of(asked, id, drop, categorical, pictures, may_drop)
+    selection = Selection.of(asked, id, drop, categorical, pictures, may_drop, show)
     # Columns of another table are compared later.
     selection = replace(selection, strict=like is None, inputs_elsewhere=embedding is not None)
     if like is not None and embedding is not None:  # the tables need not have its columns
@@ -82,7 +84,7 @@ def read(
         parts.append(found.read(source, replace(selection, outputs=None) if marks_its_own else selection))
     data = concatenated(parts, like).split()
     checked = as_outputs(data.Y, kinds=checked_kinds(output_kinds), known=known)
-    data = set_aside(replace(data, Y=checked), probabilities, group)
+    data = set_aside(replace(data, Y=checked), probabilities, group, selection.show)
     if embedding is not None:
         data = with_embedding(data, embedding)
     nothing_else = data.probabilities is not None and not data.X.names

@@ -33,7 +33,7 @@ class Selection:
 
     With ``strict``, names may be patterns and must exist. Otherwise they are the exact names of a fit, and the
     columns are compared with them later. Columns of ``may_drop`` need not exist. With ``inputs_elsewhere``, there
-    need not be any inputs here.
+    need not be any inputs here. Columns to ``show`` are read as texts, and set aside when all files are read.
     """
 
     outputs: tuple[str, ...] | None
@@ -44,6 +44,7 @@ class Selection:
     may_drop: tuple[str, ...] = ()
     strict: bool = True
     inputs_elsewhere: bool = False
+    show: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -54,9 +55,10 @@ class Selection:
         categorical: str | Sequence[str] = (),
         pictures: str | None = None,
         may_drop: str | Sequence[str] = (),
+        show: str | Sequence[str] = (),
     ) -> Selection:
         asked = None if outputs is None else _items(outputs)
-        return cls(asked, id, _items(drop), _items(categorical), pictures, _items(may_drop))
+        return cls(asked, id, _items(drop), _items(categorical), pictures, _items(may_drop), show=_items(show))
 
     def roles(
         self, names: Sequence[str], source: Source, known: Sequence[str] | None = None, line: int | None = None
@@ -76,11 +78,15 @@ class Selection:
         for item in self.categorical if self.strict else ():
             matching_columns(item, names, source.name)
         gone = dropped | {column for column in aside.values() if column is not None}
-        left = [name for name in names if name not in gone]
+        shown = {name for item in self.show for name in matching_columns(item, names, source.name)}
+        shown -= {column for column in aside.values() if column is not None}  # the id is shown anyway
+        gone -= shown
+        left = [name for name in names if name not in gone | shown]
+        self._refuse_shown_outputs(shown, source)
         if self.outputs is not None:
             outputs = self._named_outputs(left, source)
         elif known is not None:
-            outputs = set(known) - gone
+            outputs = set(known) - gone - shown
         else:
             source.refuse(
                 "which columns are outputs? Name them (--outputs 'tag_*'), count them "
@@ -106,7 +112,14 @@ class Selection:
         most = len(names) - (not self.inputs_elsewhere)
         return {name for item in self.outputs or () for name in _outputs(item, names, most, source)}
 
+    def _refuse_shown_outputs(self, shown: set[str], source: Source) -> None:
+        named = [name for name in self.outputs or () if name in shown] if self.strict else []
+        if named:
+            source.refuse(f"{quoted_list(named)} cannot be shown and be an output; leave it out of --show")
+
     def is_categorical(self, name: str) -> bool:
+        if any(name in _matching(item, [name]) for item in self.show):
+            return True
         if not self.strict:
             return name in self.categorical
         return any(name in _matching(item, [name]) for item in self.categorical)
@@ -123,6 +136,12 @@ def matching_columns(item: str, names: Sequence[str], where: str) -> list[str]:
             raise DataError(f"{where}: no column matches {quoted(pattern)}; {_nearest(pattern, names)}")
         found += matching
     return found
+
+
+def shown_columns(items: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The names that are to be shown, in the order in which the user asks for them."""
+    parts = [part.strip() for item in items for part in ([item] if item in names else item.split(","))]
+    return list(dict.fromkeys(name for part in parts for name in _matching(part, names)))
 
 
 def _matching(item: str, names: Sequence[str]) -> list[str]:

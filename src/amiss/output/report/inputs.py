@@ -13,7 +13,7 @@ from scipy import sparse
 from amiss.arrays import Floats, Mask, Matrix, Rows
 from amiss.data.output_kinds import MISSING
 from amiss.data.table import Table
-from amiss.output.report.short import LONGEST_VALUE
+from amiss.output.report.short import LONGEST_COPIED, LONGEST_VALUE
 from amiss.wording import percent, printable
 
 MIDDLE = (0.1, 0.9)  # quantiles between which lies what is usual
@@ -49,7 +49,7 @@ class InputComparison:
     def own(self, row: int, column: int) -> tuple[str, float | None]:
         """What stands in a row, and where it lies in the range of all rows, from 0 to 1."""
         value = float(self.column(column)[row])
-        text = printable(self.table.text(column, value), LONGEST_VALUE)
+        text = printable(self.table.text(column, value), LONGEST_COPIED)
         is_number = not np.isnan(value) and column not in self.table.levels
         return text, self._place(column, value) if is_number else None
 

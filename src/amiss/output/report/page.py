@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -16,12 +16,14 @@ from pathlib import Path
 from markupsafe import Markup
 
 from amiss.data.table import Table
-from amiss.errors import DataError
+from amiss.errors import DataError, quoted
 from amiss.files import atomic_write
 from amiss.fitted import FittedDetector
-from amiss.output.report.payload import DETAILED_ROWS, Material, payload
+from amiss.monitoring.batch import ScoredBatch
+from amiss.output.report.material import DETAILED_ROWS, Material
+from amiss.output.report.payload import payload
 from amiss.output.report.pictures import Picture, check_pictures, why_unseen
-from amiss.output.summary import overview
+from amiss.output.summary import batch_overview, overview
 from amiss.version import __version__
 from amiss.wording import count, printable
 
@@ -38,12 +40,14 @@ def write_report(
     pictures: Sequence[Picture] | None = None,
     n_details: int = DETAILED_ROWS,
     title: str = "amiss report",
+    shown: Mapping[str, Sequence[str]] | None = None,
+    batch: ScoredBatch | None = None,
 ) -> None:
-    """Write a report on the rows of a fit, completely or not at all (:meth:`amiss.MCODE.write_report`).
+    """Write a report on the rows of a fit, or on a batch, completely or not at all.
 
-    ``inputs`` are those of the fit; :func:`refuse_other_rows` checks a table that may be another.
+    ``inputs`` are those of the fit, or of the batch; :func:`refuse_other_rows` checks a table that may be another.
     """
-    content = page(material(fitted, inputs, ids, pictures, n_details), title)
+    content = page(material(fitted, inputs, ids, pictures, n_details, shown, batch), title)
     with atomic_write(Path(path)) as stream:
         stream.write(content.encode("utf-8", errors="replace"))
 
@@ -63,9 +67,18 @@ def material(
     ids: Sequence[str] | None = None,
     pictures: Sequence[Picture] | None = None,
     n_details: int = DETAILED_ROWS,
+    shown: Mapping[str, Sequence[str]] | None = None,
+    batch: ScoredBatch | None = None,
 ) -> Material:
     """What a report is made from, checked."""
-    n_rows = len(fitted.training_rows)
+    n_rows = len(fitted.training_rows if batch is None else batch)
+    if not n_rows:
+        raise DataError("the batch has no rows, so there is nothing to report")
+    if len(inputs) != n_rows:
+        raise DataError(f"X has {len(inputs)} rows and the batch has {n_rows}; give what was scored")
+    for name, texts in (shown or {}).items():
+        if len(texts) != n_rows:
+            raise DataError(f"column {quoted(name)} to show has {len(texts)} cells for {n_rows} rows")
     if ids is not None and len(ids) != n_rows:
         raise DataError(f"there are {len(ids)} ids for {n_rows} rows")
     if pictures is not None:
@@ -73,7 +86,8 @@ def material(
     if n_details < 1:
         raise ValueError("n_details must be at least 1")
     names = None if ids is None else tuple(map(str, ids))
-    return Material(fitted, inputs, names, pictures, n_details)
+    beside = {str(name): tuple(map(str, cells)) for name, cells in (shown or {}).items()}
+    return Material(fitted, inputs, names, pictures, n_details, batch, beside)
 
 
 def page(made_from: Material, title: str = "amiss report") -> str:
@@ -97,7 +111,7 @@ def page(made_from: Material, title: str = "amiss report") -> str:
     remark = [f"{count(unseen, 'picture')} could not be shown: {why_unseen()}."] * bool(unseen)
     return environment.from_string(html).render(
         title=printable(title, LONGEST_TITLE),
-        overview=[*overview(made_from.fitted), *remark],
+        overview=[*_overview(made_from), *remark],
         first_rows=[" ".join(detail["said"]) for detail in data["details"][:WITHOUT_SCRIPTS]],
         weight_meaning=made_from.fitted.scorer.rule.weight_meaning + ".",
         sample_note=_sample_note(len(data["sample"]["row"]), data["n_rows"]),
@@ -110,6 +124,12 @@ def page(made_from: Material, title: str = "amiss report") -> str:
         script=Markup(script),
         script_hash=_hash(script),
     )
+
+
+def _overview(made_from: Material) -> list[str]:
+    if made_from.batch is not None:
+        return batch_overview(made_from.batch, made_from.ids)
+    return overview(made_from.fitted, made_from.ids)
 
 
 def _hash(text: str) -> str:

@@ -7,28 +7,27 @@ carry details. What would grow with the square of the outputs, or with rows time
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from amiss.arrays import Rows
-from amiss.data.table import Table
 from amiss.explanations.explained_output import Direction, ExplainedOutput
 from amiss.explanations.explanation import Explanation
 from amiss.fitted import FittedDetector
 from amiss.output.ranking import flagged_suspects, ranked_order
 from amiss.output.report.inputs import InputComparison, Usual
 from amiss.output.report.kinds import alike, directions, expectation, reliability
+from amiss.output.report.material import DETAILED_ROWS as DETAILED_ROWS
+from amiss.output.report.material import Material
 from amiss.output.report.measures import calibration, histogram, most_connected, probability_of_one, suspicions
-from amiss.output.report.pictures import Picture, data_uris
-from amiss.output.report.short import LONGEST_VALUE, numbers, short, shown
+from amiss.output.report.pictures import data_uris
+from amiss.output.report.short import DIGITS, LONGEST_COPIED, numbers, short, shown
 from amiss.scoring.rows import ScoredRows
 from amiss.wording import printable, row_name
 
 LISTED_ROWS = 10_000
-DETAILED_ROWS = 200
 LISTED_OUTPUTS = 40  # of a row, by their contribution
 GROUNDED = 3  # suspects whose grounds are shown
 TERMS = 12
@@ -40,33 +39,18 @@ MISSING = 255  # where there is no rho
 NEAREST = 5
 
 
-@dataclass(frozen=True)
-class Material:
-    """What a report is made from: a fit, its rows as they came, and what they are called."""
-
-    fitted: FittedDetector
-    X: Table
-    ids: tuple[str, ...] | None = None
-    pictures: Sequence[Picture] | None = None
-    n_details: int = DETAILED_ROWS
-
-    @property
-    def rows(self) -> ScoredRows:
-        return self.fitted.training_rows
-
-
 def payload(material: Material) -> dict[str, Any]:
     """All of it."""
-    fitted, rows = material.fitted, material.rows
+    fitted, rows, flags = material.fitted, material.rows, material.decision.flagged
     order = ranked_order(rows.scores)
     details, used = _details(material, order[: material.n_details])
     listed = order[: max(LISTED_ROWS, material.n_details)]
-    first = _main_suspects(fitted, order, details)
+    first = _main_suspects(material, order, details)
     bins = histogram(rows.scores)
     found: dict[str, Any] = {
-        "threshold": fitted.decision.threshold,
+        "threshold": material.decision.threshold,
         "n_rows": len(order),
-        "n_flagged": int(fitted.decision.flagged.sum()),
+        "n_flagged": int(flags.sum()),
         "histogram": {"low": bins.edges[0], "high": bins.edges[-1], "counts": bins.counts.tolist()},
         "output_names": [shortened(name, i) for i, name in enumerate(fitted.columns.outputs)],
         "input_names": [shortened(fitted.columns.inputs[column], column) for column in used],
@@ -77,23 +61,27 @@ def payload(material: Material) -> dict[str, Any]:
         "dependence": _dependence(fitted),
         "sample": _sample(material, order),
     }
-    flagged = order[: found["n_flagged"]]
+    if material.batch is not None:
+        found["batch"] = True
+        found["rows"]["flagged"] = flags[listed].astype(int).tolist()  # those of the fit keep their flags
+    flagged = np.flatnonzero(flags[order])
     if rows.forecast is None:
-        wrong = suspicions(first[: len(flagged)], rows.probabilities[flagged], rows.Y[flagged])
+        mine = order[flagged]
+        wrong = suspicions(first[flagged], rows.probabilities[mine], rows.Y[mine])
         found["outputs"] |= {"commissions": wrong.commissions.tolist(), "omissions": wrong.omissions.tolist()}
     else:
-        looked_at = order[: max(len(listed), len(flagged))]
-        ways = directions(rows, looked_at, first[: len(looked_at)])
+        looked_at = max(len(listed), int(flagged.max(initial=-1)) + 1)
+        ways = directions(rows, order[:looked_at], first[:looked_at])
         found["kinds"] = [column.kind.name for column in rows.columns]
         found["rows"]["wrong"] = ways[: len(listed)]
-        found["outputs"]["wrong"] = _counted(ways[: len(flagged)], first, rows.Y.shape[1])
+        found["outputs"]["wrong"] = _counted([ways[place] for place in flagged], first[flagged], rows.Y.shape[1])
     return found
 
 
 def _counted(ways: list[Direction | None], first: Rows, n_outputs: int) -> dict[str, list[int]]:
     """How often each output is the main suspect of a flagged row, by the way in which it is off."""
     found: dict[str, list[int]] = {}
-    for way, output in zip(ways, first[: len(ways)].tolist(), strict=True):
+    for way, output in zip(ways, first.tolist(), strict=True):
         if way is not None:
             found.setdefault(way, [0] * n_outputs)[output] += 1
     return found
@@ -105,17 +93,16 @@ def shortened(name: str, number: int) -> str:
     return clean if len(clean) <= LONGEST_NAME else f"{clean[:LONGEST_NAME]}… (no. {number + 1})"
 
 
-def _main_suspects(fitted: FittedDetector, order: Rows, details: list[dict[str, Any]]) -> Rows:
+def _main_suspects(material: Material, order: Rows, details: list[dict[str, Any]]) -> Rows:
     """The first suspect of each row of ``order``; where none was looked for, the output that adds most."""
-    first: Rows = fitted.training_rows.contributions[order].argmax(axis=1)
+    first: Rows = material.rows.contributions[order].argmax(axis=1)
     for place, detail in enumerate(details):
         if detail["outputs"]:
             first[place] = detail["outputs"][0][0]
-    # Flagged rows are those at the top, so what is flagged beyond the details follows them directly.
-    suspects_of = fitted.explainer.suspects_of_training
-    beyond = flagged_suspects(order[len(details) :], fitted.decision.flagged, suspects_of)
-    for place, suspects in enumerate(beyond.values(), start=len(details)):
-        first[place] = suspects[0] if suspects else first[place]
+    beyond = flagged_suspects(order[len(details) :], material.decision.flagged, material.suspects)
+    place_of = {int(row): place for place, row in enumerate(order)} if beyond else {}
+    for row, suspects in beyond.items():
+        first[place_of[row]] = suspects[0] if suspects else first[place_of[row]]
     return first
 
 
@@ -127,19 +114,24 @@ def _listed(material: Material, rows: Rows, first: Rows) -> dict[str, Any]:
     ids = material.ids
     return {
         "row": (rows + 1).tolist(),
-        "id": None if ids is None else [printable(ids[row], LONGEST_NAME) for row in rows],
-        "score": numbers(scored.scores[rows], 5),
+        "id": None if ids is None else [printable(ids[row], LONGEST_COPIED) for row in rows],
+        "shown": [
+            [printable(name, LONGEST_NAME), [printable(texts[row], LONGEST_COPIED) for row in rows]]
+            for name, texts in material.shown.items()
+        ],
+        "score": numbers(scored.scores[rows], DIGITS),
         "output": [int(i) if more > 0 else None for i, more in zip(first, added, strict=True)],
         "observed": [shown(columns[i].plain(value)) for i, value in zip(first, observed.tolist(), strict=True)],
-        "probability": numbers(scored.probabilities[rows, first], 3),
+        "probability": numbers(scored.probabilities[rows, first], DIGITS),
     }
 
 
 def _details(material: Material, rows: Rows) -> tuple[list[dict[str, Any]], list[int]]:
     """What is said of each row, and the inputs that it names, which are meant by their place there."""
     writer = _DetailWriter(material)
-    explanations = material.fitted.explainer.training_rows(rows.tolist())
-    details = [writer.details(explanation) for explanation in explanations]
+    numbers = rows.tolist()
+    explained = zip(numbers, material.explanations(numbers), strict=True)
+    details = [writer.details(row, explanation) for row, explanation in explained]
     return details, list(writer.used)
 
 
@@ -155,15 +147,14 @@ class _DetailWriter:
         self.used: dict[int, int] = {}  # input -> its place among the inputs named
         self._usual: dict[tuple[int, int, float], list[Any]] = {}
 
-    def details(self, explanation: Explanation) -> dict[str, Any]:
-        assert explanation.row is not None
+    def details(self, row: int, explanation: Explanation) -> dict[str, Any]:
         ids = self.material.ids
         explanation = replace(
             explanation,
-            label=row_name(explanation.row, ids),
-            values=self.material.X.texts(explanation.row, self._named_inputs(explanation)),
+            label=row_name(row, ids),
+            values=self.material.X.texts(row, self._named_inputs(explanation)),
         )
-        near = explanation.neighbors
+        near = self._near(explanation)
         found = {
             "said": explanation.sentences(),
             "suspects": explanation.n_suspects,
@@ -173,12 +164,19 @@ class _DetailWriter:
             ],
             "more": max(0, len(explanation.outputs) - LISTED_OUTPUTS),
             "grounds": [self._grounds(output, explanation) for output in explanation.suspects[:GROUNDED]],
-            "inputs": self._inputs(explanation),
-            "near": [str(row + 1) if ids is None else printable(ids[row], 40) for row in (near or ())[:NEAREST]],
+            "inputs": self._inputs(row, explanation),
+            "near": [
+                str(other + 1) if ids is None else printable(ids[other], LONGEST_COPIED)
+                for other in (near or ())[:NEAREST]
+            ],
         }
         if explanation.suspects and isinstance(explanation.suspects[0].instead, str):  # a level, named once
             found["instead"] = shown(explanation.suspects[0].instead)
         return found
+
+    def _near(self, explanation: Explanation) -> tuple[int, ...] | None:
+        """Its neighbours, where they are rows of this table: those of a batch are rows of the fit."""
+        return explanation.neighbors if self.material.batch is None else None
 
     def _output(self, output: ExplainedOutput, is_suspect: bool) -> list[Any]:
         """Of a table of tags with the chance of a 1; of others with that of the value, and what was expected."""
@@ -188,9 +186,9 @@ class _DetailWriter:
         told = [
             place,
             shown(output.observed),
-            short(chance, 3),
-            short(output.contribution, 4),
-            None if output.score_if_changed is None else short(output.score_if_changed, 4),
+            short(chance, DIGITS),
+            short(output.contribution, DIGITS),
+            None if output.score_if_changed is None else short(output.score_if_changed, DIGITS),
             output.neighbors_alike,
             output.neighbors_known,
         ]
@@ -214,20 +212,19 @@ class _DetailWriter:
         for term in grounds.largest(TERMS):
             is_output = term.kind == "output"
             place = self.place_of_output[term.name] if is_output else self._input(self.place_of_input[term.name])
-            value = printable(explanation.value_of(term) or "", LONGEST_VALUE)
-            terms.append([int(is_output), place, value, short(term.log_odds, 3)])
+            value = printable(explanation.value_of(term) or "", LONGEST_COPIED)
+            terms.append([int(is_output), place, value, round(term.log_odds, 3)])
         return [*(round(part, 3) for part in parts), terms]
 
-    def _inputs(self, explanation: Explanation) -> list[Any]:
+    def _inputs(self, row: int, explanation: Explanation) -> list[Any]:
         """Inputs against those of the neighbours, and of rows with two values of the first suspect."""
-        row = explanation.row
-        assert row is not None
         if not explanation.suspects and self.material.rows.forecast is not None:
             return []  # there are no two values by which rows could be told apart
-        near = None if explanation.neighbors is None else np.array(explanation.neighbors, dtype=np.intp)
-        suspect, values = self._compared_values(explanation)
+        others = self._near(explanation)
+        near = None if others is None else np.array(others, dtype=np.intp)
+        suspect, values = self._compared_values(row, explanation)
         lines = []
-        for column in _telling_inputs(explanation, self.compared, near):
+        for column in _telling_inputs(row, explanation, self.compared, near):
             value, place = self.compared.own(row, column)
             beside = None if near is None else _usual(self.compared.usual(column, near))
             against = [self._usual_where(column, suspect, value) for value in values]
@@ -236,7 +233,7 @@ class _DetailWriter:
             )
         return lines
 
-    def _compared_values(self, explanation: Explanation) -> tuple[int, tuple[float, float]]:
+    def _compared_values(self, row: int, explanation: Explanation) -> tuple[int, tuple[float, float]]:
         """The first suspect, and two values: 1 and 0 of a tag, otherwise what is there and what was expected."""
         if not explanation.suspects:
             return 0, (1.0, 0.0)
@@ -244,7 +241,7 @@ class _DetailWriter:
         suspect = self.place_of_output[first.output]
         if first.is_tag:
             return suspect, (1.0, 0.0)
-        column, row = self.material.rows.columns[suspect], explanation.row
+        column = self.material.rows.columns[suspect]
         instead = column.levels.index(str(first.instead)) if column.kind.has_levels else first.instead
         return suspect, (float(self.material.rows.Y[row, suspect]), float(instead or 0))
 
@@ -261,12 +258,11 @@ def _usual(found: Usual) -> list[Any]:
     return [found.text, None if found.places is None else [short(place, 3) for place in found.places]]
 
 
-def _telling_inputs(explanation: Explanation, compared: InputComparison, near: Rows | None) -> list[int]:
+def _telling_inputs(row: int, explanation: Explanation, compared: InputComparison, near: Rows | None) -> list[int]:
     """Inputs that say most about the first suspect."""
     grounds = explanation.suspects[0].grounds if explanation.suspects else None
     if grounds is None:
-        assert explanation.row is not None
-        return compared.most_different(explanation.row, near, COMPARED_INPUTS)
+        return compared.most_different(row, near, COMPARED_INPUTS)
     largest = np.argsort(-np.abs(grounds.inputs), kind="stable")[:COMPARED_INPUTS]
     return [int(column) for column in largest if grounds.inputs[column] != 0]
 
@@ -315,7 +311,7 @@ def _dependence(fitted: FittedDetector) -> dict[str, Any] | None:
 
 def _sample(material: Material, order: Rows) -> dict[str, Any]:
     """rho of the most unusual rows and of some others for every output, in hundredths, a byte each."""
-    scored, n_flagged = material.rows, int(material.fitted.decision.flagged.sum())
+    scored, n_flagged = material.rows, int(material.decision.flagged.sum())
     n_rows = int(np.clip(SAMPLE_BYTES // scored.Y.shape[1], 100, 1500))
     top = order[: max(n_rows // 4, min(n_flagged, n_rows // 2))]
     rest = order[len(top) :]

@@ -9,6 +9,8 @@ from amiss.explanations.explained_output import Value
 from amiss.wording import printable
 
 LONGEST_VALUE = 60
+LONGEST_COPIED = 1000  # of what a person may want to copy whole
+DIGITS = 6  # as lists and amiss explain --json have them
 
 
 def short(number: float, digits: int = 4) -> float | None:

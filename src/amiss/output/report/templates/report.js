@@ -18,10 +18,12 @@
     element.append(...children.filter((child) => child !== null && child !== undefined));
     return element;
   }
+  const toCopy = (text) => make("bdi", { class: text.length <= 20 ? "copy whole" : "copy", title: "a click selects all of it" }, text);
   const name = (text) => make("bdi", { class: text.length <= 20 ? "whole" : null }, text);
-  const percent = (share) => share >= 0.1 && share <= 0.99 ? `${Math.round(100 * share)}%`
-    : share === 0 || share === 1 ? `${100 * share}%`
-    : share < 0.001 ? "<0.1%" : share > 0.999 ? ">99.9%" : `${(100 * share).toFixed(1)}%`;
+  // As amiss explain writes it.
+  const percent = (share) => share === 0 || share === 1 ? `${100 * share}%`
+    : share < 0.001 ? "<0.1%" : share > 0.9994 ? ">99.9%"
+    : `${(100 * share).toFixed(share < 0.0995 || share >= 0.9905 ? 1 : 0)}%`;
   const figure = (number) => number === null ? "" : String(Number(number.toPrecision(4)));
   const whole = (number) => number.toLocaleString("en-US");
   const count = (number, noun) => `${whole(number)} ${noun}${number === 1 ? "" : "s"}`;
@@ -163,6 +165,7 @@
     { key: "rank", title: "rank", number: true, value: (place) => place },
     { key: "row", title: "row", number: true, value: (place) => rows.row[place] },
     ...(rows.id ? [{ key: "id", title: "id", value: (place) => rows.id[place] }] : []),
+    ...rows.shown.map(([title, texts], number) => ({ key: `shown ${number}`, title, value: (place) => texts[place] })),
     { key: "score", title: "score", number: true, down: true, value: (place) => rows.score[place] },
     { key: "output", title: "suspect", value: suspect },
     ...(several ? [{ key: "value", title: "value", value: (place) => suspect(place) === "" ? null : rows.observed[place] }] : []),
@@ -172,16 +175,18 @@
   const onPhone = ["rank", "output", "value", "score", "probability", "kind", "id"];
   const columns = phone.matches ? onPhone.flatMap((key) => allColumns.filter((column) => column.key === key)) : allColumns;
   const withPictures = data.pictures && !phone.matches;
+  const isFlagged = (place) => rows.flagged ? rows.flagged[place] === 1 : place < data.n_flagged;
   const listSort = { key: "rank", down: false };
   let view = [], page = 0, chosenRow = null;
 
   function fits(place, wanted, output, kind, flagged) {
-    if (flagged && place >= data.n_flagged) return false;
+    if (flagged && !isFlagged(place)) return false;
     if (output !== "" && rows.output[place] !== Number(output)) return false;
     if (kind !== "" && String(kinds[place]) !== kind) return false;
     if (wanted === "") return true;
     return String(rows.row[place]) === wanted || suspect(place).toLowerCase().includes(wanted) ||
-      Boolean(rows.id && rows.id[place].toLowerCase().includes(wanted));
+      Boolean(rows.id && rows.id[place].toLowerCase().includes(wanted)) ||
+      rows.shown.some(([, texts]) => texts[place].toLowerCase().includes(wanted));
   }
   function renewView() {
     const [wanted, output] = [at("find").value.trim().toLowerCase(), at("by-output").value];
@@ -201,7 +206,7 @@
     const cells = columns.map((column) => {
       const value = column.value(place);
       let shown;
-      if (column.key === "rank") shown = place < data.n_flagged ? make("span", {}, make("span", { class: "flag", title: "flagged" }, "! "), String(place + 1)) : String(place + 1);
+      if (column.key === "rank") shown = isFlagged(place) ? make("span", {}, make("span", { class: "flag", title: "flagged" }, "! "), String(place + 1)) : String(place + 1);
       else if (column.key === "probability") shown = value === null ? "" : percent(value);
       else if (column.key === "value") shown = value === null ? "" : views.value(value);
       else shown = column.key === "kind" ? value : typeof value === "string" ? name(value) : figure(value);
@@ -255,12 +260,13 @@
     drawPair();
   }
   function rowView(place, withOthers) {
-    const id = rows.id ? ` ${rows.id[place]}` : "";
-    const head = make("h3", {}, `Rank ${place + 1}: row ${rows.row[place]}`, name(id));
+    const title = make("h3", {}, `Rank ${place + 1}: row ${rows.row[place]}${rows.id ? " " : ""}`, rows.id ? toCopy(rows.id[place]) : null);
+    const beside = rows.shown.map(([title, texts]) => make("p", { class: "beside-it" }, name(title), ": ", toCopy(texts[place])));
+    const head = make("div", {}, title, ...beside);
     const detail = data.details[place];
     if (!detail) {
       return [head, make("p", {}, `Only the first ${data.details.length} rows carry details here. For this one run `,
-        make("code", {}, "amiss explain"), ` with the file and options of this report, and row ${rows.row[place]}.`)];
+        make("code", {}, "amiss explain"), ` with the ${data.batch ? "model and the file" : "file and options"} of this report, and row ${rows.row[place]}.`)];
     }
     const picture = data.pictures && data.pictures[place];
     return [head, picture ? make("img", { src: picture, alt: `picture of row ${rows.row[place]}`, class: "picture" }) : null,
@@ -296,15 +302,16 @@
       const [forIt, against, ofIt] = isTag ? ["1", "for 0", "a 1"] : [name(observed), "against it", name(observed)];
       const largest = Math.max(...terms.map((term) => Math.abs(term[3])), 1e-9);
       const told = terms.map(([isOutput, column, value, weight]) => make("tr", {},
-        textCell(name(isOutput ? names[column] : inputs[column])), cell(isOutput ? "output" : "input"), cell(name(value), true),
-        make("td", { class: "drawn" }, bar(Math.abs(weight) / largest, weight < 0 ? "against" : null), ` ${weight > 0 ? "+" : ""}${figure(weight)}`)));
+        textCell(name(isOutput ? names[column] : inputs[column])), cell(isOutput ? "output" : "input"), cell(toCopy(value), true),
+        make("td", { class: "drawn" }, bar(Math.abs(weight) / largest, weight < 0 ? "against" : null), ` ${logOdds(weight)}`)));
       return [make("details", place === 0 ? { open: "" } : {},
         make("summary", {}, make("h3", {}, "Why ", name(names[output]), ...title)),
-        make("p", { class: "small" }, "Plus speaks for ", forIt, `, minus ${against}. The average row has ${signed(average)}; this row's inputs add ${signed(fromInputs)} ` +
-          `and its other outputs ${signed(fromOutputs)}, which makes ${signed(total)} (log-odds of `, ofIt, ")."),
+        make("p", { class: "small" }, "Plus speaks for ", forIt, `, minus ${against}. The average row has ${logOdds(average)}; this row's inputs add ${logOdds(fromInputs)} ` +
+          `and its other outputs ${logOdds(fromOutputs)}, which makes ${logOdds(total)} (log-odds of `, ofIt, ")."),
         table([["column"], ["kind"], ["this row", true], [isTag ? "speaks for 1 (+) or 0 (−)" : "speaks for (+) or against (−)"]], told))];
     });
   }
+  const logOdds = (number) => (number > 0 ? "+" : "") + number.toFixed(3);
   const signed = (number) => (number > 0 ? "+" : "") + figure(number);
   function inputsView(detail) {
     if (!detail.inputs.length) return [];
@@ -317,7 +324,7 @@
     const near = detail.inputs[0][3] !== null, first = detail.outputs[0];
     const output = first ? names[first[0]] : "", [asked, where, legend] = compared(detail);
     const lines = detail.inputs.map(([column, value, place, beside, where1, where0]) => make("tr", {},
-      textCell(name(inputs[column])), cell(name(value), true), usual(where1, place), usual(where0, place), near ? usual(beside, place) : null));
+      textCell(name(inputs[column])), cell(toCopy(value), true), usual(where1, place), usual(where0, place), near ? usual(beside, place) : null));
     const nearest = detail.near.length ? make("p", { class: "small" }, "Nearest rows: ", ...detail.near.flatMap((row, i) => [i ? ", " : "", name(row)]), ".") : null;
     return [make("h3", {}, "Its inputs against those of others"),
       make("p", { class: "small" }, "What is usual (grey: the middle 80%, in the range of all rows) where ", name(output), ...asked, ", and among the row's neighbours. The mark is this row.", legend),
@@ -498,7 +505,7 @@
     const scatter = (place, salt) => (((place * 7919 + salt * 104729) % 1000) / 1000 - 0.5) * 0.012;
     replace(at("pair"), square("Probabilities of the observed values of two outputs", `chance of the observed ${short(a)}`, `chance of the observed ${short(b)}`, String,
       (x, y) => [...places].reverse().map((place) => {
-        const rank = sample.rank[place], flagged = rank < data.n_flagged;
+        const rank = sample.rank[place], flagged = isFlagged(rank);
         const kind = rank === chosenRow ? "ring mine" : flagged ? "ring" : "dot";
         return make("circle", { cx: x(rho(place, a) + scatter(place, 1)), cy: y(rho(place, b) + scatter(place, 2)), r: flagged || rank === chosenRow ? 5 : 2.5, class: kind },
           make("title", {}, `row ${sample.row[place]}, rank ${rank + 1}`));
@@ -526,8 +533,8 @@
   for (const id of ["across", "up"]) at(id).addEventListener("input", drawPair);
   // On paper every flagged row has its explanation.
   window.addEventListener("beforeprint", () => {
-    const most = Math.max(1, Math.min(data.n_flagged, data.details.length));
-    replace(at("print"), ...Array.from({ length: most }, (_, place) => make("div", { class: "of-print" }, ...rowView(place, false))));
+    const flagged = data.details.map((_, place) => place).filter(isFlagged);
+    replace(at("print"), ...(flagged.length ? flagged : [0]).map((place) => make("div", { class: "of-print" }, ...rowView(place, false))));
   });
   window.addEventListener("afterprint", () => replace(at("print")));
 
