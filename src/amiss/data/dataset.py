@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from amiss.data.table import Table
@@ -12,8 +13,11 @@ from amiss.data.table import Table
 class Dataset:
     """Inputs and outputs of the same rows and, if the file has them, row ids, pictures, predictions and groups.
 
-    A picture is the path of a file or a small array. ``probabilities`` are the user's own, one column per output;
-    if the file holds nothing else, ``X`` has no columns. ``groups`` has one column: which rows belong together.
+    A picture is the path of a file or a small array. ``probabilities`` are the user's own, one column per
+    output; if the file holds nothing else, ``X`` has no columns. ``groups`` has one column: which rows belong
+    together. ``columns`` say how columns were read that are not plain numbers or categories, such that
+    ``amiss.read`` reads other files alike. ``left_out`` were no inputs, because they only identify the rows.
+    ``notes`` say so in sentences.
     """
 
     X: Table
@@ -22,6 +26,9 @@ class Dataset:
     pictures: tuple[Any, ...] | None = None
     probabilities: Table | None = None
     groups: Table | None = None
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def input_names(self) -> tuple[str, ...]:

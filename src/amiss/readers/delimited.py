@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 
@@ -71,7 +72,7 @@ def read_with_care(source: Source, selection: Selection, delimiter: str | None =
         tuple(header[position] for position in roles.kept),
         {place: levels for place, (_, levels) in enumerate(finished) if levels is not None},
     )
-    return Part.of(
+    part = Part.of(
         source,
         table,
         roles,
@@ -79,6 +80,7 @@ def read_with_care(source: Source, selection: Selection, delimiter: str | None =
         ids if roles.id is not None else None,
         pictures if roles.pictures is not None else None,
     )
+    return replace(part, decimal_comma=delimiter == ";")
 
 
 CSV = Format("csv", (".csv", ".txt"), "cells separated by commas, semicolons, tabs or bars", read_delimited)

@@ -42,7 +42,7 @@ def read_parquet(source: Source, selection: Selection) -> Part:
     return Part.of(source, table, roles, None, ids, pictures)
 
 
-PARQUET = Format("parquet", (".parquet", ".pq"), "Parquet; needs pyarrow", read_parquet)
+PARQUET = Format("parquet", (".parquet", ".pq"), "Parquet; needs pyarrow", read_parquet, texts="strings")
 
 
 def _read(source: Source, selection: Selection) -> tuple[Any, list[str], Roles]:
@@ -81,11 +81,12 @@ def _refuse_damaged_columns(frame: Any, source: Source) -> None:
 
 
 def _with_categories(frame: Any, source: Source, selection: Selection) -> Any:
-    """The frame, in which columns that the user calls categorical hold texts."""
+    """The frame, in which columns that the user calls categorical hold texts, and so do dates."""
     import pyarrow as pa
 
     for position, name in enumerate(frame.column_names):
-        if selection.is_categorical(name):
+        kind = frame.column(name).type
+        if selection.is_categorical(name) or pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             try:
                 frame = frame.set_column(position, name, frame.column(name).cast(pa.string()))
             except pa.ArrowException:

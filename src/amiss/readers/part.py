@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -17,12 +17,17 @@ from amiss.errors import DataError, quoted, quoted_list
 from amiss.readers.select import Roles
 from amiss.readers.source import Source
 
+Texts = Literal["cells", "strings", "levels"]
+"""Cells of a file that knows nothing but texts, strings beside numbers, or levels that the file declares."""
+
 
 @dataclass(frozen=True)
 class Part:
     """The selected columns of one file, with the names of its outputs, and its ids and pictures.
 
     If it ``may_omit_columns`` (svmlight), a column that it does not mention is zero in all of its rows.
+    ``texts`` says what its categories are before anybody looks at them, and ``decimal_comma`` that numbers have
+    one.
     """
 
     source: Source
@@ -31,6 +36,8 @@ class Part:
     ids: list[str] | None = None
     pictures: Sequence[Any] | None = None
     may_omit_columns: bool = False
+    texts: Texts = "cells"
+    decimal_comma: bool = False
 
     @classmethod
     def of(

@@ -32,8 +32,9 @@ class Selection:
     """What the user asked for, before any file is opened.
 
     With ``strict``, names may be patterns and must exist. Otherwise they are the exact names of a fit, and the
-    columns are compared with them later. Columns of ``may_drop`` need not exist. With ``inputs_elsewhere``, there
-    need not be any inputs here.
+    columns are compared with them later. Columns of ``may_drop`` need not exist. With ``inputs_elsewhere``,
+    there need not be any inputs here. Readers hand out the ``texts`` of columns as they are. Columns that are
+    ``described`` must be there.
     """
 
     outputs: tuple[str, ...] | None
@@ -44,6 +45,8 @@ class Selection:
     may_drop: tuple[str, ...] = ()
     strict: bool = True
     inputs_elsewhere: bool = False
+    texts: tuple[str, ...] = ()
+    described: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -55,8 +58,8 @@ class Selection:
         pictures: str | None = None,
         may_drop: str | Sequence[str] = (),
     ) -> Selection:
-        asked = None if outputs is None else _items(outputs)
-        return cls(asked, id, _items(drop), _items(categorical), pictures, _items(may_drop))
+        asked = None if outputs is None else as_items(outputs)
+        return cls(asked, id, as_items(drop), as_items(categorical), pictures, as_items(may_drop))
 
     def roles(
         self, names: Sequence[str], source: Source, known: Sequence[str] | None = None, line: int | None = None
@@ -73,7 +76,7 @@ class Selection:
                 )
         dropped = {name for item in self.drop for name in matching_columns(item, names, source.name)}
         dropped |= {name for item in self.may_drop for name in _matching(item, names)}
-        for item in self.categorical if self.strict else ():
+        for item in (*self.categorical, *self.described) if self.strict else ():
             matching_columns(item, names, source.name)
         gone = dropped | {column for column in aside.values() if column is not None}
         left = [name for name in names if name not in gone]
@@ -107,6 +110,11 @@ class Selection:
         return {name for item in self.outputs or () for name in _outputs(item, names, most, source)}
 
     def is_categorical(self, name: str) -> bool:
+        """Whether a reader keeps the texts of a column, and makes no numbers of them."""
+        return self.is_said_categorical(name) or is_named(name, self.texts)
+
+    def is_said_categorical(self, name: str) -> bool:
+        """Whether the user, or a fit, calls a column categorical."""
         if not self.strict:
             return name in self.categorical
         return any(name in _matching(item, [name]) for item in self.categorical)
@@ -161,5 +169,13 @@ def _by_position(place: str, count: str, names: list[str], most: int, source: So
     return names[: int(count)] if place == "first" else names[-int(count) :]
 
 
-def _items(request: str | Sequence[str]) -> tuple[str, ...]:
+def as_items(request: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Names and globs as a tuple."""
+    if request is None:
+        return ()
     return (request,) if isinstance(request, str) else tuple(request)
+
+
+def is_named(name: str, items: Sequence[str]) -> bool:
+    """Whether one of the names and globs selects a column."""
+    return any(name in _matching(item, [name]) for item in items)

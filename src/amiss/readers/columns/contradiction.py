@@ -1,0 +1,14 @@
+"""A column that nobody can read without a decision of the user's."""
+
+from __future__ import annotations
+
+
+class Contradiction(Exception):
+    """The texts of a column cannot be read in one way.
+
+    ``short`` says it in a list of columns, ``advice`` says what to do about it.
+    """
+
+    def __init__(self, short: str, advice: str) -> None:
+        super().__init__(short)
+        self.short, self.advice = short, advice
