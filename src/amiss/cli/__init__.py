@@ -12,6 +12,7 @@ import sys
 
 import click
 
+from amiss.cli.check import check
 from amiss.cli.demo import demo
 from amiss.cli.evaluate import evaluate
 from amiss.cli.explain import explain
@@ -34,6 +35,7 @@ def cli() -> None:
 
     \b
     amiss demo                                       see it work, no data needed
+    amiss check records.csv                          what the columns are, and what is wrong
     amiss find records.csv --outputs 'tag_*'         print the most unusual rows
     amiss find records.csv --outputs 'tag_*' -o found.csv --report report.html
     amiss explain records.csv 17 --outputs 'tag_*'   why a row is unusual
@@ -43,6 +45,7 @@ def cli() -> None:
     """
 
 
+cli.add_command(check)
 cli.add_command(find)
 cli.add_command(explain)
 cli.add_command(fit)

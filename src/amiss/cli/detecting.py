@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -280,7 +281,8 @@ def fitted_to(data: Dataset, options: dict[str, Any]) -> FittedDetector:
     settings = settings_of(data, options)
     table = Columns.of(data.X, data.Y, data.probabilities, dict(settings.output_kinds))
     groups = options["group"] if data.groups is None else data.groups  # auto, or nothing
-    return fit_table(settings, *table, groups)
+    fitted = fit_table(settings, *table, groups)
+    return replace(fitted, notes=(*data.notes, *fitted.notes)) if data.notes else fitted
 
 
 def _named(items: tuple[str, ...], names: tuple[str, ...], option: str) -> list[str]:

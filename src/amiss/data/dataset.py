@@ -15,9 +15,9 @@ class Dataset:
 
     A picture is the path of a file or a small array. ``probabilities`` are the user's own, one column per
     output; if the file holds nothing else, ``X`` has no columns. ``groups`` has one column: which rows belong
-    together. ``columns`` say how columns were read that are not plain numbers or categories, such that
-    ``amiss.read`` reads other files alike. ``left_out`` were no inputs, because they only identify the rows.
-    ``notes`` say so in sentences.
+    together. ``columns`` say how columns were read that are neither plain numbers nor categories; ``amiss.read``
+    takes them, to read other files alike. ``left_out`` are names and globs of columns that take no part.
+    ``notes`` say, in sentences, what was decided without asking.
     """
 
     X: Table
@@ -27,6 +27,7 @@ class Dataset:
     probabilities: Table | None = None
     groups: Table | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    id_column: str | None = None
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

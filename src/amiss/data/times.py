@@ -29,7 +29,7 @@ def temporal_numbers(cells: Sequence[Any]) -> Floats:
 def _number(cell: Any) -> float:
     if isinstance(cell, np.datetime64 | np.timedelta64):
         cell = _of_numpy(cell)
-    if cell is None or cell != cell:  # None, or pandas' NaT
+    if cell is None or type(cell).__name__ in ("NaTType", "NAType"):
         return float("nan")
     if isinstance(cell, datetime):
         offset = cell.utcoffset() or timedelta(0)

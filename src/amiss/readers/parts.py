@@ -67,13 +67,17 @@ def _numbers_and_texts(parts: Sequence[Part]) -> list[str]:
 
 def with_settled_columns(part: Part, request: Request) -> tuple[Part, Settled]:
     """The rows of all files with columns of numbers, dates and the like; what needs a decision is refused."""
-    request = replace(
+    found = settled(part.table, request_of(part, request))
+    refuse_trouble(found, part.table, part.source.name)
+    return replace(part, table=applied(part.table, found)), found
+
+
+def request_of(part: Part, request: Request) -> Request:
+    """The request with what is known of the file."""
+    return replace(
         request,
         outputs=part.outputs,
         typed=part.texts != "cells",
         declared=part.texts == "levels",
         decimal_comma=part.decimal_comma,
     )
-    found = settled(part.table, request)
-    refuse_trouble(found, part.table, part.source.name)
-    return replace(part, table=applied(part.table, found)), found

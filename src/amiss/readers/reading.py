@@ -108,7 +108,8 @@ def read(
     data = replace(
         data,
         columns={name: spec.to_dict() for name, spec in settled.specs().items()},
-        left_out=tuple(settled.identifiers),
+        id_column=asked.id,
+        left_out=(*asked.drop, *settled.identifiers),
         notes=tuple(settled.notes(len(data))),
     )
     if embedding is not None:

@@ -120,6 +120,22 @@ class Selection:
         return any(name in _matching(item, [name]) for item in self.categorical)
 
 
+@dataclass(frozen=True)
+class AllColumns(Selection):
+    """A request for every column of a file, whatever its role."""
+
+    def roles(
+        self, names: Sequence[str], source: Source, known: Sequence[str] | None = None, line: int | None = None
+    ) -> Roles:
+        """All columns; outputs are those that are named, or that the file marks."""
+        where = source.name if line is None else f"{source.name}, line {line}"
+        refuse_duplicates(names, where=f"{where}: ")
+        for item in (*self.categorical, *self.described):
+            matching_columns(item, names, source.name)
+        outputs = self._named_outputs(list(names), source) if self.outputs is not None else set(known or ())
+        return Roles([*range(len(names))], frozenset(outputs), None, None)
+
+
 def matching_columns(item: str, names: Sequence[str], where: str) -> list[str]:
     """The names that ``item`` selects: a name, or globs separated by commas; ``where`` begins the message."""
     if item in set(names):

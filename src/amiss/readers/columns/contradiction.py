@@ -6,9 +6,9 @@ from __future__ import annotations
 class Contradiction(Exception):
     """The texts of a column cannot be read in one way.
 
-    ``short`` says it in a list of columns, ``advice`` says what to do about it.
+    ``short`` says it in a list of columns, ``problem`` in a sentence that says what to do, too.
     """
 
-    def __init__(self, short: str, advice: str) -> None:
+    def __init__(self, short: str, problem: str) -> None:
         super().__init__(short)
-        self.short, self.advice = short, advice
+        self.short, self.problem = short, problem

@@ -66,18 +66,22 @@ class DateFormat:
             if cls(turned[0]).read(texts) == cls(TURNED[turned[0]]).read(texts):
                 return cls(turned[0])
             raise Contradiction(
-                "dates in which the day or the month may stand first",
-                f'say which (format = "{turned[0]}" or format = "{TURNED[turned[0]]}" in columns.toml)',
+                "day or month first",
+                "the first number of these dates may be the day or the month; say which "
+                f'(kind = "date" and format = "{turned[0]}" or "{TURNED[turned[0]]}" in columns.toml)',
             )
         if not fitting:
             if turned and all(any(cls(name).read([text]) != [None] for name in looks) for text in texts):
                 raise Contradiction(
-                    "dates, some with the day first and some with the month", "write all dates in one way"
+                    "day and month first",
+                    "in some dates the day stands first, and in some the month; write all dates in one way",
                 )
             return None
         zones = {_zone(FORMATS[fitting[0]], text) for text in texts}
         if len(zones) > 1:
-            raise Contradiction("times with and without a time zone", "give all of them one, or none")
+            raise Contradiction(
+                "times with and without a zone", "some times have a zone and some have none; write all in one way"
+            )
         return cls(fitting[0])
 
 

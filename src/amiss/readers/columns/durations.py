@@ -56,8 +56,9 @@ class DurationFormat:
                 return cls(name)
         if None not in cls("m:s").read(texts):
             raise Contradiction(
-                "durations with and without seconds",
-                'say what two numbers are (format = "m:s" in columns.toml), or write all in one way',
+                "hours or minutes first",
+                "some durations have two numbers and some three; say that the last are seconds "
+                '(kind = "duration" and format = "m:s" in columns.toml), or write all in one way',
             )
         return None
 

@@ -11,7 +11,7 @@ from amiss.readers.columns.contradiction import Contradiction
 
 SPACES = " \u00a0\u202f\u2009"  # no-break and thin spaces are what spreadsheets write between thousands
 APOSTROPHES = "'’"
-MINUS = "-−"
+MINUS = "−-"  # the hyphen stands last, as character classes want it
 CURRENCIES = (
     "€",
     "$",
@@ -163,8 +163,8 @@ class NumberFormat:
             return None
         if not marks:
             raise Contradiction(
-                "the point and the comma each both for decimals and for thousands",
-                'correct the cells, or say which is which (decimal = "," and thousands = "." in columns.toml)',
+                "points and commas, each in both roles", "the point and the comma each stand for decimals in some
+                cells and for thousands in others; write all " "numbers in one way",
             )
         return replace(_chosen(found, marks, usual_decimal), unit=unit, bare=bare)
 
@@ -199,7 +199,8 @@ def _told_unit(parts: Sequence[_Parts]) -> str | None:
     if len(named) > 1:
         if sure:
             raise Contradiction(
-                "numbers with several units", "convert them to one unit, or read the column as categories"
+                "several units", "the numbers have several units; convert them to one, or read the column as
+                categories (--categorical)",
             )
         return None
     [unit] = named
@@ -207,7 +208,8 @@ def _told_unit(parts: Sequence[_Parts]) -> str | None:
         if sure:
             raise Contradiction(
                 "numbers with and without a unit",
-                f'if all are in {unit}, say so (unit = "{unit}" in columns.toml), else correct the cells',
+                f"some numbers have the unit {unit} and some have none; correct the cells or, if all are in {unit}, "
+                f'say so (unit = "{unit}" in columns.toml)',
             )
         return None
     plausible = sure or (len(unit) > 1 and all(each.spaced for each in parts))
@@ -236,9 +238,11 @@ def _chosen(parts: Sequence[_Parts], marks: Sequence[tuple[str, str]], usual_dec
         elif short and not all("." in each or each.isdecimal() for each in digits):
             marks = [each for each in marks if each[1]]
         else:
+            mark = "," if any("," in each for each in digits) else "."
             raise Contradiction(
-                "numbers such as 1,234 that may be thousands or decimals",
-                'say which (thousands = "," or decimal = "," in columns.toml)',
+                "decimals or thousands", "every number is such as 1,234 or 1.234, where the mark may stand for
+                decimals or for thousands; say which " f'(decimal = "{mark}" or thousands = "{mark}" in
+                columns.toml)',
             )
     decimal, thousands = next((each for each in marks if each[0] == (usual_decimal or ".")), marks[0])
     shown = [each for each in (",", ".") if any(each in number for number in digits)]

@@ -79,7 +79,7 @@ def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") ->
     try:
         reader = _told(present, usual_decimal)
     except Contradiction as found:
-        return Trouble(found.short, f"{found.short}; {found.advice}")
+        return Trouble(found.short, found.problem)
     if reader is None and output:
         reader = YesNo.told(present, some_blank=texts.n_blank > 0)
     if reader is not None:
@@ -94,7 +94,7 @@ def read_as(spec: ColumnSpec, texts: Texts, usual_decimal: str = "") -> Told | T
     try:
         reader = _said(spec, present, texts, usual_decimal)
     except Contradiction as found:
-        return Trouble(found.short, f"{found.short}; {found.advice}")
+        return Trouble(found.short, found.problem)
     return _read(reader, texts.words, replace(spec_of(reader), missing=spec.missing), gone)
 
 
