@@ -163,8 +163,9 @@ class NumberFormat:
             return None
         if not marks:
             raise Contradiction(
-                "points and commas, each in both roles", "the point and the comma each stand for decimals in some
-                cells and for thousands in others; write all " "numbers in one way",
+                "points and commas in both roles",
+                "the point and the comma each stand for decimals in some cells and for thousands in others; "
+                "write all numbers in one way",
             )
         return replace(_chosen(found, marks, usual_decimal), unit=unit, bare=bare)
 
@@ -199,17 +200,18 @@ def _told_unit(parts: Sequence[_Parts]) -> str | None:
     if len(named) > 1:
         if sure:
             raise Contradiction(
-                "several units", "the numbers have several units; convert them to one, or read the column as
-                categories (--categorical)",
+                "several units",
+                "the numbers have several units; convert them to one, "
+                "or read the column as categories (--categorical)",
             )
         return None
     [unit] = named
     if "" in units:
         if sure:
             raise Contradiction(
-                "numbers with and without a unit",
-                f"some numbers have the unit {unit} and some have none; correct the cells or, if all are in {unit}, "
-                f'say so (unit = "{unit}" in columns.toml)',
+                "with and without a unit",
+                f"some numbers have the unit {unit} and some have none; correct the cells or, "
+                f'if all are in {unit}, say so (unit = "{unit}" in columns.toml)',
             )
         return None
     plausible = sure or (len(unit) > 1 and all(each.spaced for each in parts))
@@ -240,9 +242,9 @@ def _chosen(parts: Sequence[_Parts], marks: Sequence[tuple[str, str]], usual_dec
         else:
             mark = "," if any("," in each for each in digits) else "."
             raise Contradiction(
-                "decimals or thousands", "every number is such as 1,234 or 1.234, where the mark may stand for
-                decimals or for thousands; say which " f'(decimal = "{mark}" or thousands = "{mark}" in
-                columns.toml)',
+                "decimals or thousands",
+                "every number is such as 1,234 or 1.234, where the mark may stand for decimals or for thousands; "
+                f'say which (decimal = "{mark}" or thousands = "{mark}" in columns.toml)',
             )
     decimal, thousands = next((each for each in marks if each[0] == (usual_decimal or ".")), marks[0])
     shown = [each for each in (",", ".") if any(each in number for number in digits)]
