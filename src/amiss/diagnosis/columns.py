@@ -79,7 +79,7 @@ class Looked:
 
     def _category(self, name: str, place: int, gone: str) -> ColumnFinding:
         texts = texts_of(self.table, place)
-        yes_no = YesNo.told(texts.words, some_blank=texts.n_blank > 0)
+        yes_no = YesNo.told(texts.words, some_blank=texts.some_blank)
         if yes_no is not None:
             spec = ColumnSpec("input", "yes_no", true=yes_no.true, false=yes_no.false)
             if yes_no.blank_is_no:

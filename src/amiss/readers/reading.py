@@ -115,4 +115,6 @@ def read(
     if embedding is not None:
         data = with_embedding(data, embedding)
     nothing_else = data.probabilities is not None and not data.X.names
+    if not nothing_else:
+        settled.refuse_if_no_input_is_left(data.X)
     return data if nothing_else else replace(data, X=as_inputs(data.X))

@@ -26,6 +26,7 @@ FORMATS = {
         rf"(?:(?P<s>{_AMOUNT})S)?)?"
     ),
 }
+FIRST = 50  # texts that are looked at before all others
 SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 TOLD = "h:m:s", "h:m", "units", "h m", "ISO"  # m:s looks like h:m, so it has to be said
 
@@ -52,9 +53,9 @@ class DurationFormat:
         (DurationFormat(format='h:m:s'), DurationFormat(format='ISO'))
         """
         for name in TOLD:
-            if None not in cls(name).read(texts):
+            if None not in cls(name).read(texts[:FIRST]) and None not in cls(name).read(texts):
                 return cls(name)
-        if None not in cls("m:s").read(texts):
+        if None not in cls("m:s").read(texts[:FIRST]) and None not in cls("m:s").read(texts):
             raise Contradiction(
                 "hours or minutes first",
                 "some durations have two numbers and some three; say that the last are seconds "

@@ -41,6 +41,8 @@ ng/ml U/l U/L IU/l kg/m2 kg/m² m2 m² km2 km² ha m3 m³ km/h mph m/s B kB KB M
 KNOWN_UNITS = {*_UNITS.split(), *CURRENCIES}
 _SAME_IN_CAPITALS = "kg lb lbs cm mm km mmhg bpm kcal eur usd gbp chf min hrs ml dl"
 SAME_IN_CAPITALS = frozenset(_SAME_IN_CAPITALS.split())
+ONE_DIGIT = str.maketrans("023456789", "111111111")
+FIRST = 50  # texts that are looked at before all others
 FEWEST_VALUES = 3  # different numbers with a unit, below which they are categories
 _CURRENCY = "|".join(map(re.escape, sorted(CURRENCIES, key=len, reverse=True)))
 _PARTS = re.compile(
@@ -145,11 +147,14 @@ class NumberFormat:
         >>> NumberFormat.told(["0,5 %", "12 %", "7 %"])
         NumberFormat(decimal=',', thousands='', unit='%', bare=False)
         """
+        if None in map(_apart, texts[:FIRST]):  # most columns of texts end here
+            return None
         parts = [_apart(text) for text in texts]
         found = [each for each in parts if each is not None]
         if not found or len(found) < len(parts):
             return None
-        marks = _possible_marks([each.digits for each in found])
+        shapes = {each.digits.translate(ONE_DIGIT): each for each in found}  # few: all that the marks depend on
+        marks = _possible_marks(list(shapes))
         if marks is None:
             return None
         if unit is None:
@@ -167,7 +172,7 @@ class NumberFormat:
                 "the point and the comma each stand for decimals in some cells and for thousands in others; "
                 "write all numbers in one way",
             )
-        return replace(_chosen(found, marks, usual_decimal), unit=unit, bare=bare)
+        return replace(_chosen([*shapes.values()], marks, usual_decimal), unit=unit, bare=bare)
 
 
 def _value(parts: _Parts, decimal: str, thousands: str) -> float | None:

@@ -87,6 +87,15 @@ class Settled:
             )
         return lines
 
+    def refuse_if_no_input_is_left(self, inputs: Table) -> None:
+        """Refuse a table whose only inputs are identifiers."""
+        if self.identifiers and not inputs.names:
+            named = [f"{quoted(name)} ({n_texts:,})" for name, n_texts in self.identifiers.items()]
+            raise DataError(
+                f"{inputs.files}there is no input but what looks like an identifier, by its different texts in "
+                f"{count(len(inputs), 'row')}: {first_few(named)}; add columns that describe the rows"
+            )
+
 
 def settled(table: Table, request: Request) -> Settled:
     """What the columns of ``table`` are; its values are not changed."""

@@ -19,6 +19,7 @@ from amiss.readers.columns.spec import ColumnSpec
 from amiss.readers.columns.words import is_prose
 from amiss.readers.columns.yes_no import YesNo, same
 
+SAMPLE = 200  # texts that are looked at first, where all would take long
 MANY_LEVELS = 20  # an identifier or a free text has more different texts than this
 CORRECT = "correct the cell, leave it empty, or read the column as categories (--categorical)"
 NOUNS = {"date": "date", "duration": "duration", "percentage": "percentage", "yes_no": "yes or no"}
@@ -35,6 +36,10 @@ class Texts:
     @property
     def n_rows(self) -> int:
         return int(self.counts.sum()) + self.n_blank
+
+    @property
+    def some_blank(self) -> bool:
+        return self.n_blank > 0 or "" in self.words
 
     @property
     def look_like_names(self) -> bool:
@@ -73,7 +78,7 @@ def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") ->
     plain = _plain_numbers(texts)
     if plain is not None:
         return None if typed and not plain.what else plain
-    present = [word for word in texts.words if not is_marker(word)]
+    present = [word for word in texts.words if not is_missing(word)]
     if not present:
         return None
     try:
@@ -81,7 +86,7 @@ def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") ->
     except Contradiction as found:
         return Trouble(found.short, found.problem)
     if reader is None and output:
-        reader = YesNo.told(present, some_blank=texts.n_blank > 0)
+        reader = YesNo.told(present, some_blank=texts.some_blank)
     if reader is not None:
         return _read(reader, texts.words, spec_of(reader))
     return None if output or typed else _stray(texts, usual_decimal)
@@ -139,7 +144,7 @@ def _said(spec: ColumnSpec, words: Sequence[str], texts: Texts, usual_decimal: s
             rest = tuple(sorted({same(word) for word in words} - {same(each) for each in spec.true + spec.false}))
             one = rest if len(rest) == 1 else ()
             return YesNo(spec.true or one, spec.false or one, spec.blank_is_no)
-        return YesNo.told(words, some_blank=texts.n_blank > 0) or YesNo(("yes",), ("no",))
+        return YesNo.told(words, some_blank=texts.some_blank) or YesNo(("yes",), ("no",))
     unit = "%" if spec.kind == "percentage" and not spec.unit else spec.unit
     if not (spec.decimal or spec.thousands):
         told = NumberFormat.told(words, usual_decimal, unit if unit or not spec.bare else None)
@@ -161,7 +166,11 @@ def _read(reader: Reader, words: Sequence[str], spec: ColumnSpec, gone: set[str]
     """The value of each text, or the first one that has none."""
     is_gone = [is_missing(word) or (gone is not None and same(word) in gone) for word in words]
     found = iter(reader.read([word for word, missing in zip(words, is_gone, strict=True) if not missing]))
-    values = [np.nan if missing else next(found) for missing in is_gone]
+    blank = 0.0 if spec.blank_is_no else np.nan
+    values = [
+        (np.nan if word else blank) if missing else next(found)
+        for word, missing in zip(words, is_gone, strict=True)
+    ]
     if None in values:
         noun = NOUNS.get(spec.kind, "number")
         detail = f" ({described(spec)})" if described(spec) else ""
@@ -220,6 +229,9 @@ def _stray(texts: Texts, usual_decimal: str) -> Trouble | None:
     if many or (n_numbers and n_numbers >= MOSTLY * (n_numbers + n_texts)):
         return Trouble("numbers and texts", STRAY, ~numbers)
     for kind, reader in (("date", DateFormat), ("duration", DurationFormat), ("number", NumberFormat)):
+        some = texts.words[:: len(texts.words) // SAMPLE + 1]
+        if sum(_alone(reader, word) for word in some) < len(some) / 2:
+            continue
         fitting = np.array([is_marker(word) or _alone(reader, word) for word in texts.words])
         present = [word for word, fits in zip(texts.words, fitting, strict=True) if fits and not is_marker(word)]
         if len(present) <= FEW_NUMBERS or texts.counts[fitting].sum() < MOSTLY * texts.counts.sum():
