@@ -78,32 +78,21 @@ def test_a_batch_is_read_as_the_fit_was(amiss, visits, tmp_path):
     assert [by_row[i + 1] for i in range(N_NEW)] == pytest.approx(scores.tolist(), rel=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("column", "cell", "message"),
-    [
-        ("weight", "75,5 lb", "column 'weight': this is no number, as the column's kind says (numbers in kg"),
-        ("weight", "75.5 kg", "column 'weight': this is no number"),
-        (
-            "admitted",
-            "2021-03-01",
-            "column 'admitted': this is no date, as the column's kind says (dates as D.M.Y)",
-        ),
-        ("admitted", "03/04/2021", "column 'admitted': this is no date"),
-        ("ill", "perhaps", "column 'ill': this is no yes or no"),
-    ],
-)
-def test_a_batch_that_contradicts_the_fit_is_refused_in_one_line(amiss, visits, tmp_path, column, cell, message):
-    if not (tmp_path / "m.amiss").exists():
-        assert (
-            amiss("fit", "visits.csv", *OUTPUTS, "--id", "pid", "-o", "m.amiss", "--no-calibration", "-q").code
-            == 0
-        )
-    new = visits.iloc[N:].reset_index(drop=True)
-    new.loc[3, column] = cell
-    new.to_csv(tmp_path / "new.csv", index=False)
-    done = amiss("score", "m.amiss", "new.csv")
-    assert done.code == 2 and done.err.count("\n") == 1 and cell not in done.err
-    assert f"new.csv, line 5, {message}" in done.err
+def test_a_batch_that_contradicts_the_fit_is_refused_in_one_line(amiss, visits, tmp_path):
+    assert amiss("fit", "visits.csv", *OUTPUTS, "--id", "pid", "-o", "m.amiss", "--no-calibration", "-q").code == 0
+    for column, cell, message in (
+        ("weight", "75,5 lb", "this is no number, as the column's kind says (numbers in kg, decimal comma)"),
+        ("weight", "75.5 kg", "this is no number"),
+        ("admitted", "2021-03-01", "this is no date, as the column's kind says (dates as D.M.Y)"),
+        ("admitted", "03/04/2021", "this is no date"),
+        ("ill", "perhaps", "this is no yes or no"),
+    ):
+        new = visits.iloc[N:].reset_index(drop=True)
+        new.loc[3, column] = cell
+        new.to_csv(tmp_path / "new.csv", index=False)
+        done = amiss("score", "m.amiss", "new.csv")
+        assert done.code == 2 and done.err.count("\n") == 1 and cell not in done.err
+        assert f"new.csv, line 5, column '{column}': {message}" in done.err
 
 
 def test_a_model_without_odd_columns_keeps_nothing_of_them(amiss, records, tmp_path):
@@ -150,13 +139,13 @@ def test_check_exits_with_2_if_nothing_can_be_done(amiss, visits, options, messa
     assert done.code == 2 and message in done.err and done.err.count("\n") == 1
 
 
-def test_check_fits_nothing():
+def test_check_fits_nothing(tmp_path):
     """It answers without what fits models."""
     code = (
         "import sys\nfrom amiss.cli import cli\n"
         "open('t.csv', 'w').write('a,b\\n' + '1.5,0\\n2.5,1\\n' * 9)\n"
         "cli(['check', 't.csv'], standalone_mode=False)\n"
-        "print(sorted({'sklearn', 'numba', 'amiss.fitted', 'amiss.models.fitting'} & set(sys.modules)))"
+        "print(sorted({'sklearn', 'numba', 'pandas'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
