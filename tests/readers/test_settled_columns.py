@@ -140,6 +140,8 @@ def test_every_column_that_needs_a_decision_is_in_one_message(tmp_path):
     ("cell", "rest", "problem"),
     [
         ("12o", "{i}.5", "this is not a number"),
+        ("12y", "{i}.5", "this is not a number"),
+        ("1,5", "{i}.5", "this is not a number"),
         ("tomorrow", "2024-01-{i:02d}", "this is not a date"),
         ("2024-02-30", "2024-01-{i:02d}", "this is not a date"),
         ("heavy", "{i} kg", "this is not a number"),
@@ -149,7 +151,7 @@ def test_every_column_that_needs_a_decision_is_in_one_message(tmp_path):
 def test_one_stray_text_is_named_by_its_line(tmp_path, cell, rest, problem):
     cells = [cell if i == 27 else rest.format(i=i + 1) for i in range(31)]
     with pytest.raises(DataError, match=rf"t\.csv, line 29, column 'a': {problem}") as caught:
-        read_text(tmp_path, "a,y\n" + "".join(f"{each},{i % 2}\n" for i, each in enumerate(cells)))
+        read_text(tmp_path, "a\ty\n" + "".join(f"{each}\t{i % 2}\n" for i, each in enumerate(cells)))
     assert cell not in str(caught.value)
 
 

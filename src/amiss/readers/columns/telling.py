@@ -84,7 +84,10 @@ def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") ->
     try:
         reader = _told(present, usual_decimal)
     except Contradiction as found:
-        return Trouble(found.short, found.problem)
+        among_numbers = _stray_among_numbers(texts)  # one cell of 7y in a column of ages is a slip, and no unit
+        if among_numbers is None:
+            return Trouble(found.short, found.problem)
+        return None if output else among_numbers
     if reader is None and output:
         reader = YesNo.told(present, some_blank=texts.some_blank)
     if reader is not None:
@@ -221,13 +224,21 @@ def described(spec: ColumnSpec) -> str:
     return f"{words}{f' as {spec.format}' if spec.format and spec.kind == 'date' else ''}"
 
 
-def _stray(texts: Texts, usual_decimal: str) -> Trouble | None:
-    """A few texts among many numbers, dates or durations are most likely mistakes."""
+def _stray_among_numbers(texts: Texts) -> Trouble | None:
+    """A few texts among many plain numbers are most likely mistakes."""
     numbers = np.array([number_of(word) is not None for word in texts.words])
     n_numbers, n_texts = int(texts.counts[numbers].sum()), int(texts.counts[~numbers].sum())
     many = n_numbers > n_texts and np.count_nonzero(numbers) > FEW_NUMBERS
     if many or (n_numbers and n_numbers >= MOSTLY * (n_numbers + n_texts)):
         return Trouble("numbers and texts", STRAY, ~numbers)
+    return None
+
+
+def _stray(texts: Texts, usual_decimal: str) -> Trouble | None:
+    """The same, among dates, durations and numbers that are written otherwise, too."""
+    among_numbers = _stray_among_numbers(texts)
+    if among_numbers is not None:
+        return among_numbers
     for kind, reader in (("date", DateFormat), ("duration", DurationFormat), ("number", NumberFormat)):
         some = texts.words[:: len(texts.words) // SAMPLE + 1]
         if sum(_alone(reader, word) for word in some) < len(some) / 2:
