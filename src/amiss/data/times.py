@@ -31,6 +31,8 @@ def _number(cell: Any) -> float:
         cell = _of_numpy(cell)
     if cell is None or type(cell).__name__ in ("NaTType", "NAType"):
         return float("nan")
+    if hasattr(cell, "to_timestamp"):  # pandas' Period: the moment it begins
+        cell = cell.to_timestamp()
     if isinstance(cell, datetime):
         offset = cell.utcoffset() or timedelta(0)
         return (cell.replace(tzinfo=None) - offset - datetime(1970, 1, 1)) / DAY

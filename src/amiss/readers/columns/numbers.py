@@ -219,15 +219,21 @@ def _told_unit(parts: Sequence[_Parts]) -> str | None:
                 f'if all are in {unit}, say so (unit = "{unit}" in columns.toml)',
             )
         return None
-    plausible = sure or (len(unit) > 1 and all(each.spaced for each in parts))
+    plausible = all(map(_is_unit, parts)) or (len(unit) > 1 and all(each.spaced for each in parts))
     enough = unit in ("%", "‰") or len({each.digits for each in parts}) >= FEWEST_VALUES
     return unit if plausible and enough else None
 
 
-def _is_surely_a_unit(parts: _Parts) -> bool:
+def _is_unit(parts: _Parts) -> bool:
     """Whether this is no name such as 5A, of a school class."""
     one_capital = len(parts.unit) == 1 and parts.unit.isupper()
     return parts.unit in KNOWN_UNITS and (parts.spaced or not one_capital)
+
+
+def _is_surely_a_unit(parts: _Parts) -> bool:
+    """Whether this is no house number such as 12d, even beside a plain 12."""
+    one_letter = len(parts.unit) == 1 and parts.unit.isalpha()
+    return parts.unit in KNOWN_UNITS and (parts.spaced or not one_letter)
 
 
 def _chosen(parts: Sequence[_Parts], marks: Sequence[tuple[str, str]], usual_decimal: str) -> NumberFormat:
