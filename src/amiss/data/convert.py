@@ -18,7 +18,7 @@ from amiss.arrays import Floats
 from amiss.data.frames import library_of
 from amiss.data.records import are_records, arrow_table, is_dataset, record_columns
 from amiss.data.table import Table, encode
-from amiss.data.times import TEMPORAL, temporal_numbers
+from amiss.data.times import is_temporal, temporal_numbers
 from amiss.errors import DataError, quoted, refuse_duplicates
 
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
@@ -147,7 +147,7 @@ def _from_cells(cells: list[Any], name: str) -> tuple[Floats, tuple[str, ...] | 
     """Numbers if all cells that are not missing are numbers, otherwise level codes and the levels."""
     missing = [_is_missing(cell) for cell in cells]
     present = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
-    if present and all(isinstance(cell, TEMPORAL) for cell in present):
+    if present and all(map(is_temporal, present)):
         return temporal_numbers([None if gone else cell for cell, gone in zip(cells, missing, strict=True)]), None
     for cell in present:
         if not isinstance(cell, (str, int, float, bool, np.number, np.bool_, Decimal)):

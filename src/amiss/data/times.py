@@ -15,6 +15,11 @@ EPOCH = date(1970, 1, 1)
 TEMPORAL = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
+def is_temporal(cell: Any) -> bool:
+    """Whether a cell is a date, a time, a duration, or a period of pandas."""
+    return isinstance(cell, TEMPORAL) or hasattr(cell, "to_timestamp")
+
+
 def temporal_numbers(cells: Sequence[Any]) -> Floats:
     """Dates as days since 1970, times of day and durations as seconds; what is missing is NaN.
 
