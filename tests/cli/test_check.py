@@ -81,11 +81,11 @@ def test_a_batch_is_read_as_the_fit_was(amiss, visits, tmp_path):
 def test_a_batch_that_contradicts_the_fit_is_refused_in_one_line(amiss, visits, tmp_path):
     assert amiss("fit", "visits.csv", *OUTPUTS, "--id", "pid", "-o", "m.amiss", "--no-calibration", "-q").code == 0
     for column, cell, message in (
-        ("weight", "75,5 lb", "this is no number, as the column's kind says (numbers in kg, decimal comma)"),
+        ("weight", "75,5 lb", "this is no number of the form expected here (numbers in kg, decimal comma)"),
         ("weight", "75.5 kg", "this is no number"),
-        ("admitted", "2021-03-01", "this is no date, as the column's kind says (dates as D.M.Y)"),
+        ("admitted", "2021-03-01", "this is no date of the form expected here (dates as D.M.Y)"),
         ("admitted", "03/04/2021", "this is no date"),
-        ("ill", "perhaps", "this is no yes or no"),
+        ("ill", "perhaps", "this is neither yes nor no"),
     ):
         new = visits.iloc[N:].reset_index(drop=True)
         new.loc[3, column] = cell

@@ -70,6 +70,11 @@ def test_a_frame_is_checked_like_the_file_that_it_makes(tmp_path, visits):
     assert set(visits) - set(same) == {"mixed"}  # a frame may hold texts of digits on purpose
 
 
+def test_ticks_beside_empty_cells_are_no_constant():
+    found = amiss.check(pd.DataFrame({"a": EACH / 7, "seen": np.where(EACH % 3, "x", None), "ill": EACH % 2}))
+    assert (found["seen"].role, found["seen"].kind) == ("input", "yes_no")
+
+
 def test_without_outputs_those_that_may_be_are_named(visits):
     found = amiss.check(visits)
     assert {each.name: each.remark for each in found if "output" in each.remark} == {

@@ -185,6 +185,12 @@ def test_one_and_two_are_yes_and_no_if_said(read):
     assert data.Y.values.tolist() == [[float(i % 2 == 0), float(i % 2)] for i in range(N)]
 
 
+def test_yes_is_not_said_without_no(tmp_path):
+    table(a=np.arange(N)).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(DataError, match="give both"):
+        amiss.read(tmp_path / "t.csv", outputs="y", true="1")
+
+
 def test_identifiers_are_left_out_with_a_remark(tmp_path):
     frame = table(name=[f"case {i}" for i in range(N)], a=np.arange(N) ** 2)
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -235,6 +241,39 @@ def test_options_win_over_what_is_said_of_columns(tmp_path):
     assert (data.output_names, data.input_names, data.id_column) == (("y", "z"), ("a",), "b")
     data = amiss.read(tmp_path / "t.csv", outputs="y", id="a", columns=said)
     assert (data.output_names, data.input_names, data.id_column) == (("y",), ("z",), "a")
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("{i}.5", [0.5, 1.5]),
+        ("2024-01-{i:02d}", [19723, 19724]),
+        ("{i} kg", [0, 1]),
+        ("ward {j}", ["ward 0", "ward 1"]),
+    ],
+)
+def test_what_is_said_to_be_missing_is_missing_whatever_the_column_holds(tmp_path, cell, expected):
+    cells = ["unknown" if i == 7 else cell.format(i=i % 28 + (cell[0] == "2"), j=i % 2) for i in range(N)]
+    table(a=cells).to_csv(tmp_path / "t.csv", index=False)
+    said = {"a": {"missing": ["Unknown"]}}
+    data = amiss.read(tmp_path / "t.csv", outputs="y", columns=said)
+    column = np.asarray(data.X)[:, 0]
+    assert pd.isna(column).nonzero()[0].tolist() == [7] and data.columns["a"]["missing"] == ["Unknown"]
+    assert column[:2].tolist() == expected
+    new = amiss.read(tmp_path / "t.csv", outputs="y", columns=data.columns)
+    np.testing.assert_array_equal(new.X.values, data.X.values)
+
+
+def test_a_kind_that_is_said_is_insisted_on(tmp_path):
+    table(a=["eyes" if i % 3 else "skin" for i in range(N)]).to_csv(tmp_path / "t.csv", index=False)
+    for kind, noun in (
+        ("number", "number"),
+        ("date", "date"),
+        ("duration", "duration"),
+        ("percentage", "percentage"),
+    ):
+        with pytest.raises(DataError, match=rf"t\.csv, line 2, column 'a': this is no {noun}"):
+            amiss.read(tmp_path / "t.csv", outputs="y", columns={"a": {"kind": kind}})
 
 
 def test_a_column_that_is_not_there_is_said_with_the_nearest(tmp_path):

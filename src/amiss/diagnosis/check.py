@@ -18,7 +18,7 @@ from amiss.diagnosis.findings import ColumnFinding
 from amiss.errors import DataError
 from amiss.readers.asked import Asked
 from amiss.readers.columns.columns_file import read_columns
-from amiss.readers.columns.settling import Request, settled
+from amiss.readers.columns.settling import Request, settled, without_missing
 from amiss.readers.columns.spec import ColumnSpec
 from amiss.readers.formats import find_format
 from amiss.readers.part import Part, concatenated
@@ -91,7 +91,7 @@ def _diagnosed(table: Table, request: Request, asked: Asked) -> Diagnosis:
     dropped = {name for item in asked.drop for name in matching_columns(item, table.names, "drop")}
     aside = dict.fromkeys(dropped, "drop") | ({asked.id: "id"} if asked.id else {})
     aside |= {asked.group: "group"} if asked.group else {}
-    kept = table.select_named([name for name in table.names if name not in aside])
+    kept = without_missing(table.select_named([name for name in table.names if name not in aside]), request)
     found = settled(kept, request)
     looked = Looked(kept, found, request, duplicates(kept), asked.output_kinds)
     own = {}

@@ -59,7 +59,7 @@ class Looked:
         gone = _missing(cells)
         if not len(known):
             return _finding(name, "drop", "number", "nothing", "every cell is empty")
-        if known.min() == known.max():
+        if known.min() == known.max() and not gone:
             kind = "category" if place in self.table.levels else "number"
             return _finding(name, "drop", kind, f"one value{gone}", "constant")
         if name in self.found.told:

@@ -66,6 +66,10 @@ class Asked:
         self, selection: Selection, true: tuple[str, ...], false: tuple[str, ...], *, learned: bool
     ) -> Request:
         """What is known of the columns before their cells are looked at."""
+        if bool(true) != bool(false):
+            raise DataError(
+                "say what outputs hold for yes and what for no: give both, true (--true) and false (--false)"
+            )
         return Request(
             outputs=(),
             specs=self.specs,

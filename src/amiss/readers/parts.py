@@ -8,7 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from amiss.readers.cells import NeedsTexts
-from amiss.readers.columns.settling import Request, Settled, applied, refuse_trouble, settled, texts_of
+from amiss.readers.columns.settling import (
+    Request,
+    Settled,
+    applied,
+    refuse_trouble,
+    settled,
+    texts_of,
+    without_missing,
+)
 from amiss.readers.columns.telling import Told, tell
 from amiss.readers.format import Format
 from amiss.readers.part import Part
@@ -67,9 +75,11 @@ def _numbers_and_texts(parts: Sequence[Part]) -> list[str]:
 
 def with_settled_columns(part: Part, request: Request) -> tuple[Part, Settled]:
     """The rows of all files with columns of numbers, dates and the like; what needs a decision is refused."""
-    found = settled(part.table, request_of(part, request))
-    refuse_trouble(found, part.table, part.source.name)
-    return replace(part, table=applied(part.table, found)), found
+    request = request_of(part, request)
+    table = without_missing(part.table, request)
+    found = settled(table, request)
+    refuse_trouble(found, table, part.source.name)
+    return replace(part, table=applied(table, found)), found
 
 
 def request_of(part: Part, request: Request) -> Request:

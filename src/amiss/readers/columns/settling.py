@@ -68,10 +68,14 @@ class Settled:
     words: dict[str, Vocabulary] = field(default_factory=dict)
     identifiers: dict[str, int] = field(default_factory=dict)
     trouble: dict[str, Trouble] = field(default_factory=dict)
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def specs(self) -> dict[str, ColumnSpec]:
         """What a model has to keep, so that later rows are read alike."""
-        kept = {name: told.spec for name, told in self.told.items() if told.spec.needs_texts}
+        told = {name: told.spec for name, told in self.told.items() if told.spec.needs_texts}
+        kept = told | {
+            name: replace(told.get(name, ColumnSpec()), missing=texts) for name, texts in self.missing.items()
+        }
         return kept | {name: ColumnSpec(role="text", words=each.words) for name, each in self.words.items()}
 
     def notes(self, n_rows: int) -> list[str]:
@@ -99,7 +103,7 @@ class Settled:
 
 def settled(table: Table, request: Request) -> Settled:
     """What the columns of ``table`` are; its values are not changed."""
-    found = Settled()
+    found = Settled(missing={name: spec.missing for name, spec in request.specs.items() if spec.missing})
     if sparse.issparse(table.values):
         return found
     usual = "," if request.decimal_comma else ""
@@ -144,7 +148,7 @@ def _settle(found: Settled, table: Table, place: int, name: str, request: Reques
         return
     if chosen is not None and (not isinstance(chosen, str) or chosen == "class"):
         return
-    told = _read_as_said(spec, texts, usual) if spec.needs_texts else None
+    told = _read_as_said(spec, texts, usual) if spec.says_form else None
     if told is None or (isinstance(told, Trouble) and name not in request.specs):  # outputs may be coded otherwise
         if request.declared:
             return
@@ -201,6 +205,16 @@ def _as_said(spec: ColumnSpec, cells: Floats) -> Floats | None:
         return None
     found = [np.nan if text in gone else each for each, text in zip(meaning, texts, strict=True)]
     return np.array([*found, np.nan])[np.where(np.isnan(cells), len(seen), np.searchsorted(seen, cells))]
+
+
+def without_missing(table: Table, request: Request) -> Table:
+    """The table, in which texts that are said to mean a missing cell are missing."""
+    for place, levels in table.levels.items():
+        gone = {same(each) for each in request.spec(table.names[place]).missing}
+        kept = tuple(level for level in levels if same(level) not in gone)
+        if gone and len(kept) < len(levels):
+            table = table.with_levels({**table.levels, place: kept})
+    return table
 
 
 def refuse_trouble(found: Settled, table: Table, file: str) -> None:

@@ -102,6 +102,11 @@ class ColumnSpec:
         }
 
     @property
+    def says_form(self) -> bool:
+        """Whether this says how cells are written, so that nothing is left to be told from them."""
+        return bool(self.kind or self.unit or self.decimal or self.thousands or self.true or self.false)
+
+    @property
     def needs_texts(self) -> bool:
         """Whether the texts of the cells matter, so that no reader may make numbers of them on its own."""
         plain = self.kind in ("", "number") and not (self.unit or self.decimal or self.thousands)

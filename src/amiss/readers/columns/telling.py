@@ -22,7 +22,7 @@ from amiss.readers.columns.yes_no import YesNo, same
 SAMPLE = 200  # texts that are looked at first, where all would take long
 MANY_LEVELS = 20  # an identifier or a free text has more different texts than this
 CORRECT = "correct the cell, leave it empty, or read the column as categories (--categorical)"
-NOUNS = {"date": "date", "duration": "duration", "percentage": "percentage", "yes_no": "yes or no"}
+NOUNS = {"date": "date", "duration": "duration", "percentage": "percentage"}
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,12 @@ def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") ->
 
 def read_as(spec: ColumnSpec, texts: Texts, usual_decimal: str = "") -> Told | Trouble:
     """The column as ``spec`` says; a text that does not fit is trouble."""
-    gone = {same(each) for each in spec.missing}
-    present = [word for word in texts.words if not (is_missing(word) or same(word) in gone)]
+    present = [word for word in texts.words if not is_missing(word)]
     try:
         reader = _said(spec, present, texts, usual_decimal)
     except Contradiction as found:
         return Trouble(found.short, found.problem)
-    return _read(reader, texts.words, replace(spec_of(reader), missing=spec.missing), gone)
+    return _read(reader, texts.words, replace(spec_of(reader), missing=spec.missing))
 
 
 def _plain_numbers(texts: Texts) -> Told | None:
@@ -111,9 +110,8 @@ def _plain_numbers(texts: Texts) -> Told | None:
     values = [np.nan if is_marker(word) else number_of(word) for word in texts.words]
     if None in values or np.isnan(np.array(values, dtype=float)).all():
         return None
-    marks = [word for word in texts.words if is_marker(word)]
-    what = f"{_listed(marks)} {'is' if len(marks) == 1 else 'are'} missing" if marks else ""
-    return Told(np.array(values, dtype=float), ColumnSpec(kind="number", bare=False), what)
+    spec = ColumnSpec(kind="number", bare=False)
+    return Told(np.array(values, dtype=float), spec, _what(spec, texts.words))
 
 
 def _told(words: Sequence[str], usual_decimal: str) -> Reader | None:
@@ -165,9 +163,9 @@ def _marks(spec: ColumnSpec, words: Sequence[str], unit: str) -> tuple[str, str]
     return next((each for each in pairs if None not in NumberFormat(*each, unit, True).read(words)), pairs[0])
 
 
-def _read(reader: Reader, words: Sequence[str], spec: ColumnSpec, gone: set[str] | None = None) -> Told | Trouble:
-    """The value of each text, or the first one that has none."""
-    is_gone = [is_missing(word) or (gone is not None and same(word) in gone) for word in words]
+def _read(reader: Reader, words: Sequence[str], spec: ColumnSpec) -> Told | Trouble:
+    """The value of each text, or which of them have none."""
+    is_gone = [is_missing(word) for word in words]
     found = iter(reader.read([word for word, missing in zip(words, is_gone, strict=True) if not missing]))
     blank = 0.0 if spec.blank_is_no else np.nan
     values = [
@@ -175,20 +173,27 @@ def _read(reader: Reader, words: Sequence[str], spec: ColumnSpec, gone: set[str]
         for word, missing in zip(words, is_gone, strict=True)
     ]
     if None in values:
-        noun = NOUNS.get(spec.kind, "number")
-        detail = f" ({described(spec)})" if described(spec) else ""
+        is_yes_no = spec.kind == "yes_no"
+        noun = "neither yes nor no" if is_yes_no else f"no {NOUNS.get(spec.kind, 'number')}"
+        detail = f" of the form expected here ({described(spec)})" if described(spec) and not is_yes_no else ""
         return Trouble(
-            f"cells that are no {noun}s{detail}",
-            f"this is no {noun}, as the column's kind says{detail}; correct the cell, leave it empty, "
-            "or say how the column is written (--columns)",
+            "cells of another kind than said",
+            f"this is {noun}{detail}; correct the cell or leave it empty",
             np.array([value is None for value in values]),
         )
     numbers = np.array(values, dtype=float)
     if spec.kind == "date":
         spec = replace(spec, parts=spans(numbers[~np.isnan(numbers)].tolist()))
-    marks = [word for word in words if is_marker(word)]
-    said = [described(spec)] * bool(described(spec)) + [f"{_listed(marks)} missing"] * bool(marks)
-    return Told(numbers, spec, ", ".join(said))
+    return Told(numbers, spec, _what(spec, words))
+
+
+def _what(spec: ColumnSpec, words: Sequence[str]) -> str:
+    """How a column was read, and which marks of missing cells it has."""
+    form, marks = described(spec), [word for word in words if is_marker(word)]
+    if not marks:
+        return form
+    shown = ", ".join(f'"{mark}"' for mark in marks[:3]) + (" …" if len(marks) > 3 else "")
+    return f"{form}, {shown} missing" if form else f"{shown} {'is' if len(marks) == 1 else 'are'} missing"
 
 
 def spec_of(reader: Reader) -> ColumnSpec:
@@ -264,10 +269,6 @@ def _alone(reader: type[DateFormat] | type[DurationFormat] | type[NumberFormat],
         return reader.told([word]) is not None
     except Contradiction:
         return True
-
-
-def _listed(marks: Sequence[str]) -> str:
-    return ", ".join(f'"{mark}"' for mark in marks[:3]) + (" …" if len(marks) > 3 else "")
 
 
 def is_free_text(texts: Texts) -> bool:
