@@ -264,6 +264,22 @@ def test_what_is_said_to_be_missing_is_missing_whatever_the_column_holds(tmp_pat
     np.testing.assert_array_equal(new.X.values, data.X.values)
 
 
+@pytest.mark.parametrize(
+    ("usual", "other", "problem"),
+    [
+        ("{i} kg", "7 lb", "the numbers have several units"),
+        ("{i} kg", "7", "some numbers have the unit kg and some have none"),
+        ("{i},5 kg", "1.5 kg", "the point and the comma each"),
+    ],
+)
+def test_a_column_that_contradicts_itself_names_the_line_that_differs(tmp_path, usual, other, problem):
+    table(a=[other if i in (20, 30) else usual.format(i=i) for i in range(N)]).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    with pytest.raises(DataError, match=rf"t\.csv, line 22, column 'a': {problem}"):
+        amiss.read(tmp_path / "t.csv", outputs="y")
+
+
 def test_a_kind_that_is_said_is_insisted_on(tmp_path):
     table(a=["eyes" if i % 3 else "skin" for i in range(N)]).to_csv(tmp_path / "t.csv", index=False)
     for kind, noun in (

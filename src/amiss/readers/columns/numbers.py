@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -158,7 +159,7 @@ class NumberFormat:
         if marks is None:
             return None
         if unit is None:
-            told = _told_unit(found)
+            told = _told_unit(found, texts)
             if told is None:
                 return None
             unit, bare = told, False
@@ -171,6 +172,7 @@ class NumberFormat:
                 "points and commas in both roles",
                 "the point and the comma each stand for decimals in some cells and for thousands in others; "
                 "write all numbers in one way",
+                _others(texts, [_usual_marks(each) for each in found]),
             )
         return replace(_chosen([*shapes.values()], marks, usual_decimal), unit=unit, bare=bare)
 
@@ -195,7 +197,7 @@ def _possible_marks(digits: Sequence[str]) -> list[tuple[str, str]] | None:
     return possible
 
 
-def _told_unit(parts: Sequence[_Parts]) -> str | None:
+def _told_unit(parts: Sequence[_Parts], texts: Sequence[str]) -> str | None:
     """The unit of a column, empty if there is none; None if what stands behind the numbers is no unit."""
     units = {each.unit for each in parts}
     named = units - {""}
@@ -208,6 +210,7 @@ def _told_unit(parts: Sequence[_Parts]) -> str | None:
                 "several units",
                 "the numbers have several units; convert them to one, "
                 "or read the column as categories (--categorical)",
+                _others(texts, [each.unit for each in parts]),
             )
         return None
     [unit] = named
@@ -217,11 +220,22 @@ def _told_unit(parts: Sequence[_Parts]) -> str | None:
                 "with and without a unit",
                 f"some numbers have the unit {unit} and some have none; correct the cells or, "
                 f'if all are in {unit}, say so (unit = "{unit}" in columns.toml)',
+                _others(texts, [each.unit for each in parts]),
             )
         return None
     plausible = all(map(_is_unit, parts)) or (len(unit) > 1 and all(each.spaced for each in parts))
     enough = unit in ("%", "‰") or len({each.digits for each in parts}) >= FEWEST_VALUES
     return unit if plausible and enough else None
+
+
+def _usual_marks(parts: _Parts) -> tuple[str, str]:
+    return next(marks for marks in MARKS if _grammar(*marks).fullmatch(parts.digits))
+
+
+def _others(texts: Sequence[str], forms: Sequence[object]) -> list[str]:
+    """The texts that are not of the most common form."""
+    [(usual, _)] = Counter(forms).most_common(1)
+    return [text for text, form in zip(texts, forms, strict=True) if form != usual]
 
 
 def _is_unit(parts: _Parts) -> bool:

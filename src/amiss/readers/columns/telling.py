@@ -86,7 +86,7 @@ def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") ->
     except Contradiction as found:
         among_numbers = _stray_among_numbers(texts)  # one cell of 7y in a column of ages is a slip, and no unit
         if among_numbers is None:
-            return Trouble(found.short, found.problem)
+            return _trouble(found, texts)
         return None if output else among_numbers
     if reader is None and output:
         reader = YesNo.told(present, some_blank=texts.some_blank)
@@ -101,8 +101,13 @@ def read_as(spec: ColumnSpec, texts: Texts, usual_decimal: str = "") -> Told | T
     try:
         reader = _said(spec, present, texts, usual_decimal)
     except Contradiction as found:
-        return Trouble(found.short, found.problem)
+        return _trouble(found, texts)
     return _read(reader, texts.words, replace(spec_of(reader), missing=spec.missing))
+
+
+def _trouble(found: Contradiction, texts: Texts) -> Trouble:
+    words = np.isin(texts.words, found.texts) if found.texts else None
+    return Trouble(found.short, found.problem, words)
 
 
 def _plain_numbers(texts: Texts) -> Told | None:
