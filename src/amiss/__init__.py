@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from amiss.decisions.calibration import Calibration
     from amiss.decisions.decision import Decision
     from amiss.detector import MCODE, load
+    from amiss.diagnosis.check import check
+    from amiss.diagnosis.diagnosis import Diagnosis
+    from amiss.diagnosis.findings import ColumnFinding
     from amiss.encoding.encoded_rows import EncodedRows
     from amiss.errors import DataError, MissingDependencyError
     from amiss.evaluation.choice import RuleChoice
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from amiss.output.cells import Cell
     from amiss.output.listed import Listed
     from amiss.output.ranking import RankedRow, Reason
+    from amiss.readers.columns.spec import ColumnSpec
     from amiss.readers.reading import read
     from amiss.scoring.error_rates import ErrorRates
     from amiss.scoring.estimate import ErrorEstimate, Interval
@@ -50,9 +54,12 @@ __all__ = [
     "MCODE",
     "Calibration",
     "Cell",
+    "ColumnFinding",
+    "ColumnSpec",
     "DataError",
     "Dataset",
     "Decision",
+    "Diagnosis",
     "Drift",
     "EncodedRows",
     "ErrorEstimate",
@@ -84,6 +91,7 @@ __all__ = [
     "Views",
     "__version__",
     "cell_frame",
+    "check",
     "evaluation",
     "find_label_issues",
     "get_label_quality_scores",
@@ -97,9 +105,12 @@ _HOMES = {
     "MCODE": "amiss.detector",
     "Calibration": "amiss.decisions.calibration",
     "Cell": "amiss.output.cells",
+    "ColumnFinding": "amiss.diagnosis.findings",
+    "ColumnSpec": "amiss.readers.columns.spec",
     "DataError": "amiss.errors",
     "Dataset": "amiss.data.dataset",
     "Decision": "amiss.decisions.decision",
+    "Diagnosis": "amiss.diagnosis.diagnosis",
     "Drift": "amiss.monitoring.drift",
     "EncodedRows": "amiss.encoding.encoded_rows",
     "ErrorEstimate": "amiss.scoring.estimate",
@@ -130,6 +141,7 @@ _HOMES = {
     "Unseen": "amiss.monitoring.unseen",
     "Views": "amiss.scoring.views",
     "cell_frame": "amiss.bridges.frames",
+    "check": "amiss.diagnosis.check",
     "find_label_issues": "amiss.bridges.label_issues",
     "get_label_quality_scores": "amiss.bridges.label_issues",
     "load": "amiss.detector",

@@ -18,7 +18,7 @@ from amiss.readers.registry import FORMATS
 from amiss.scoring.registry import AUTO, RULES, SEARCHES, SPACES, WEIGHTINGS
 from amiss.settings import DEFAULTS
 
-COMMANDS = ("find", "explain", "fit", "score", "demo", "evaluate", "reproduce", "completion")
+COMMANDS = ("check", "find", "explain", "fit", "score", "demo", "evaluate", "reproduce", "completion")
 DETECTING = {
     "--rule": [*RULES, AUTO],
     "--weighting": [*WEIGHTINGS],

@@ -81,6 +81,12 @@ def test_a_file_rewritten_without_a_change_loads(model):
     np.testing.assert_array_equal(amiss.load(model).decision_scores_, before.decision_scores_)
 
 
+ODD_COLUMNS = (
+    [], {"a": 1}, {"a": {"run": "rm"}}, {"a": {"kind": "other"}}, {"a": {"true": [[]]}}, {"a": {"words": {}}},
+    {"a": {"parts": ["hour"]}}, {"a": {"kind": "date", "format": "Y"}}, {"a": {"bare": 1}},
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -90,7 +96,9 @@ def test_a_file_rewritten_without_a_change_loads(model):
         {"levels": {"99": ["a", "b"]}}, {"levels": {"x": ["a"]}},
         {"indicated": [-1]}, {"indicated": [0]}, {"sparse": True}, {"rows": False}, {"label_lists": 1},
         {"parameters": {}}, {"parameters": 5}, {"reading": {"run": "rm"}}, {"reading": {}},
-        {"indicated": [0, 0]}, {"reading": {"id": None, "drop": [1]}}, {"reading": {"id": 1, "drop": []}},
+        {"indicated": [0, 0]}, {"reading": {"id": None, "drop": [1]}},
+        *({"reading": {"id": None, "drop": [], "probabilities": [], "columns": each}} for each in ODD_COLUMNS),
+        {"reading": {"id": 1, "drop": []}},
         {"reading": {"id": None, "drop": [], "categorical": []}}, {"more": 1}, {"score": "flip"},
         {"choice": 5}, {"choice": {}}, {"frame": 1}, {"calibrated": 1}, {"calibrated": None}, {"flagged": "maybe"},
         {"flagged": True}, {"scaling": "no such"}, {"ties": []}, {"ties": {}},

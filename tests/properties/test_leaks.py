@@ -62,7 +62,14 @@ def changed(**cells):
 
 
 BAD_TABLES = {
-    "an identifier": (secret_table(), ()),
+    "only an identifier": (secret_table()[["code", "tag_1"]], ()),
+    "free text": (secret_table().assign(note=[f"{SECRET} has {i} days of fever" for i in range(60)]), ()),
+    "several columns": (
+        secret_table().assign(
+            note=[f"{SECRET} has {i} days of fever" for i in range(60)], kg=["7 kg", "9 lb"] * 30
+        ),
+        (),
+    ),
     "not an output": (changed(tag_1=f"{SECRET}!"), ()),
     "a text among numbers": (changed(in2=f"{SECRET}!"), ()),
     "infinite": (changed(in2=np.inf), ()),

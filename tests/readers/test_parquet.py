@@ -46,9 +46,12 @@ def test_bad_parquet_is_refused(tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"PAR1 nothing")
     with pytest.raises(DataError, match=r"t\.parquet: this is not a Parquet file"):
         amiss.read(tmp_path / "t.parquet", outputs="y")
-    pd.DataFrame({"t": [pd.Timestamp("2020-01-01")], "y": [1]}).to_parquet(tmp_path / "d.parquet")
-    with pytest.raises(DataError, match=r"d\.parquet: column 't' holds dates"):
-        amiss.read(tmp_path / "d.parquet", outputs="y")
+
+
+def test_dates_of_parquet_are_days_since_1970(tmp_path):
+    days = pd.to_datetime(["1970-01-02", "1970-01-04 12:00", None], format="ISO8601")
+    pd.DataFrame({"t": days, "y": [1, 0, 1]}).to_parquet(tmp_path / "d.parquet")
+    np.testing.assert_array_equal(amiss.read(tmp_path / "d.parquet", outputs="y").X.values, [[1], [3.5], [np.nan]])
 
 
 def test_parquet_columns(tmp_path, refused):

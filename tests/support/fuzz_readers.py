@@ -53,6 +53,10 @@ WHOLE_FILE = (
     "a key is empty",
     "in a key",
     "no object has a key",
+    "columns need a decision",
+    "this is free text",
+    "every number is such as 1,234",
+    "the first number of these dates",
 )
 SECONDS = 20  # of the processor's time, for a file of at most 64 kB
 CAP = 1 << 30  # bytes beyond what the imports take

@@ -12,6 +12,7 @@ import sys
 
 import click
 
+from amiss.cli.check import check
 from amiss.cli.completion import completion
 from amiss.cli.demo import demo
 from amiss.cli.evaluate import evaluate
@@ -47,6 +48,7 @@ def cli(ctx: click.Context) -> None:
 
     \b
     amiss demo                                       see it work, no data needed
+    amiss check records.csv                          what the columns are, and what is wrong
     amiss find records.csv --outputs 'tag_*'         print the most unusual rows
     amiss find records.csv --outputs 'tag_*' -o found.csv --report report.html
     amiss explain records.csv 17 --outputs 'tag_*'   why a row is unusual
@@ -58,6 +60,7 @@ def cli(ctx: click.Context) -> None:
         click.echo(FIRST_STEPS)
 
 
+cli.add_command(check)
 cli.add_command(find)
 cli.add_command(explain)
 cli.add_command(fit)

@@ -77,9 +77,10 @@ def fit(files: tuple[str, ...], **options: Any) -> None:
             why_not = f" ({error})"
     group = () if data.groups is None else data.groups.names
     reading = {
-        "id": options["id_column"],
-        "drop": [*options["drop"], *filter(None, [options["pictures"]]), *group, *data.shown],
+        "id": data.id_column,
+        "drop": [*data.left_out, *filter(None, [options["pictures"]]), *group, *data.shown],
         "probabilities": () if data.probabilities is None else data.probabilities.names,
+        "columns": data.columns,
     }
     fitted = replace(fitted, reading=reading)
     save_fitted(fitted, path, rows=not options["without_rows"])

@@ -44,6 +44,12 @@ _SHOW = click.option(
     help="Columns to show beside each row in the list and the report; they are no inputs.",
 )
 _DROP = click.option("--drop", metavar="COL", multiple=True, help="Columns to leave out.")
+_COLUMNS = click.option(
+    "--columns",
+    "columns_file",
+    metavar="TOML",
+    help="File that says what each column is; amiss check --save writes one. Other options win over it.",
+)
 _FORMAT = click.option(
     "--format",
     "file_format",
@@ -52,6 +58,20 @@ _FORMAT = click.option(
     described=FORMATS,
     type=click.Choice([*FORMATS]),
     help="Format of the files, where the suffix does not tell.",
+)
+_OUTPUTS = click.option(
+    "--outputs",
+    metavar="SPEC",
+    multiple=True,
+    help="Output columns: names or globs ('tag_*'), "
+    "a Mulan XML file, or last:14. Not needed for svmlight and npz.",
+)
+_KINDS = click.option(
+    "--kinds",
+    metavar="COL=KIND",
+    multiple=True,
+    help="Kind of an output, where its values do not tell: binary, class, ordinal, count or number, or levels "
+    "in their order ('grade=low<medium<high'). Several are separated by commas.",
 )
 _PART_OF_A_FILE = (
     click.option(
@@ -64,20 +84,8 @@ _PART_OF_A_FILE = (
 )
 _OPTIONS = (
     _FILES,
-    click.option(
-        "--outputs",
-        metavar="SPEC",
-        multiple=True,
-        help="Output columns: names or globs ('tag_*'), "
-        "a Mulan XML file, or last:14. Not needed for svmlight and npz.",
-    ),
-    click.option(
-        "--kinds",
-        metavar="COL=KIND",
-        multiple=True,
-        help="Kind of an output, where its values do not tell: binary, class, ordinal, count or number, or levels "
-        "in their order ('grade=low<medium<high'). Several are separated by commas.",
-    ),
+    _OUTPUTS,
+    _KINDS,
     _INPUTS,
     _GIVEN,
     _GROUP,
@@ -86,6 +94,17 @@ _OPTIONS = (
     click.option("--pictures", metavar="COL", help="Column of picture files for the report; not an input."),
     _DROP,
     click.option("--categorical", metavar="COL", multiple=True, help="Columns of numbers that are categories."),
+    click.option(
+        "--text",
+        metavar="COL",
+        multiple=True,
+        help="Columns of free text: their most frequent words become inputs.",
+    ),
+    click.option(
+        "--true", metavar="VALUE", multiple=True, help="What outputs of yes and no hold for yes: --true 1"
+    ),
+    click.option("--false", metavar="VALUE", multiple=True, help="and for no: --false 2."),
+    _COLUMNS,
     _FORMAT,
     *_PART_OF_A_FILE,
 )
@@ -94,6 +113,12 @@ _OPTIONS = (
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The files, which columns are outputs, and which to leave out."""
     return grouped(DATA, *_OPTIONS)(command)
+
+
+def checking_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The files, and what is known of their columns."""
+    asked = _FILES, _OUTPUTS, _KINDS, _ID, _DROP, _COLUMNS, _FORMAT, *_PART_OF_A_FILE
+    return grouped(DATA, *asked)(command)
 
 
 def rereading_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,7 +131,8 @@ def all_files(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str, ...
     from amiss.readers.source import path_of
 
     labels = (spec for spec in options.get("outputs", ()) if spec.lower().endswith(".xml"))
-    return (*map(path_of, files), *options["inputs"], *labels)
+    described = [options["columns_file"]] if options.get("columns_file") else []
+    return (*map(path_of, files), *options.get("inputs", ()), *labels, *described)
 
 
 def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
@@ -131,6 +157,7 @@ def read_like(fitted: FittedDetector, files: tuple[str, ...], options: dict[str,
         encoding=options["encoding"],
         inputs=options["inputs"],
         known=columns.output_columns,
+        columns=reading.get("columns"),
         like=(columns.inputs, columns.outputs),
     )
 
@@ -159,6 +186,10 @@ def read_table(files: tuple[str, ...], options: dict[str, Any]) -> Dataset:
         probabilities=options["probabilities"],
         group=options["group"],
         output_kinds=said_kinds(options["kinds"]),
+        columns=options["columns_file"],
+        text=options["text"],
+        true=options["true"],
+        false=options["false"],
     )
 
 

@@ -158,7 +158,7 @@ def _without_nan(value: Any) -> Any:
 
 def wrapped(text: str) -> str:
     """Prose broken at the width of the terminal."""
-    return textwrap.fill(text, min(_width(), 110), break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(text, min(width(), 110), break_long_words=False, break_on_hyphens=False)
 
 
 def aligned(lines: list[list[str]]) -> str:
@@ -171,12 +171,13 @@ def aligned(lines: list[list[str]]) -> str:
     return "\n".join(text)
 
 
-def _width() -> int:
+def width() -> int:
+    """How many characters a line of the terminal has."""
     return shutil.get_terminal_size((110, 24)).columns
 
 
 def _cut(line: str) -> str:
-    room = _width()
+    room = width()
     return (line if len(line) <= room else line[: room - 1] + "…").rstrip()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from amiss.arrays import Floats
 from amiss.data.frames import index_of, library_of
 from amiss.data.records import are_records, arrow_table, is_dataset, record_columns
 from amiss.data.table import Table, encode
+from amiss.data.times import is_temporal, temporal_numbers
 from amiss.errors import DataError, quoted, refuse_duplicates
 
 TRUTH = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
@@ -116,12 +118,7 @@ def _cells(series: Any) -> Any:
             return series.cast(nw.Float32 if series.dtype == nw.Float32 else nw.Float64).to_numpy()
         except Exception:  # pyarrow refuses integers beyond 2**53, with a message that quotes them
             return np.array([np.nan if _is_missing(cell) else float(cell) for cell in series.to_list()])
-    if series.dtype.is_temporal():
-        raise DataError(
-            f"column {quoted(series.name)} holds dates or times; convert it to numbers "
-            "(an age, a weekday) or drop it"
-        )
-    return series.to_list()
+    return temporal_numbers(series.to_list()) if series.dtype.is_temporal() else series.to_list()
 
 
 def _is_missing(cell: Any) -> bool:
@@ -151,8 +148,10 @@ def _from_cells(cells: list[Any], name: str) -> tuple[Floats, tuple[str, ...] | 
     """Numbers if all cells that are not missing are numbers, otherwise level codes and the levels."""
     missing = [_is_missing(cell) for cell in cells]
     present = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
+    if present and all(map(is_temporal, present)):
+        return temporal_numbers([None if gone else cell for cell, gone in zip(cells, missing, strict=True)]), None
     for cell in present:
-        if not isinstance(cell, (str, int, float, bool, np.number, np.bool_)):
+        if not isinstance(cell, (str, int, float, bool, np.number, np.bool_, Decimal)):
             raise TypeError(
                 f"argument must be a string or a number: column {quoted(name)} holds {type(cell).__name__}"
             )

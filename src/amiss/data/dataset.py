@@ -15,10 +15,12 @@ from amiss.data.table import Table
 class Dataset:
     """Inputs and outputs of the same rows and, if the file has them, row ids, pictures, predictions and groups.
 
-    A picture is the path of a file or a small array. ``probabilities`` are the user's own, one column per output;
-    if the file holds nothing else, ``X`` has no columns. ``groups`` has one column: which rows belong together.
-    ``notes`` say how files were read, where that needs saying: which sheet of a workbook, say.
-    ``shown`` are columns that are shown beside the rows: by name, a text for each row.
+    A picture is the path of a file or a small array. ``probabilities`` are the user's own, one column per
+    output; if the file holds nothing else, ``X`` has no columns. ``groups`` has one column: which rows belong
+    together. ``shown`` are columns that are shown beside the rows: by name, a text for each row. ``columns`` say
+    how columns were read that are neither plain numbers nor categories; ``amiss.read`` takes them, to read other
+    files alike. ``left_out`` are names and globs of columns that take no part. ``notes`` say, in sentences, how
+    files were read and what was decided without asking.
     """
 
     X: Table
@@ -27,8 +29,11 @@ class Dataset:
     pictures: tuple[Any, ...] | None = None
     probabilities: Table | None = None
     groups: Table | None = None
-    notes: tuple[str, ...] = ()
     shown: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    id_column: str | None = None
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def input_names(self) -> tuple[str, ...]:

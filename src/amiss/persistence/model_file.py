@@ -43,6 +43,7 @@ from amiss.persistence.scoring import (
     unpack_scorer,
     unpack_traces,
 )
+from amiss.readers.columns.spec import ColumnSpec
 from amiss.scoring.registry import AUTO, RULES
 from amiss.settings import OF_THE_MACHINE, Settings
 from amiss.version import __version__
@@ -223,17 +224,28 @@ def _holds_predictions(inputs: tuple[str, ...], outputs: tuple[str, ...], kinds:
 
 def _pack_reading(reading: dict[str, Any]) -> Packed:
     lists = {name: list(reading.get(name, ())) for name in ("drop", "probabilities")}
-    return Packed({"reading": {"id": reading.get("id"), **lists}})
+    said = {"columns": dict(reading["columns"])} if reading.get("columns") else {}
+    return Packed({"reading": {"id": reading.get("id"), **lists, **said}})
 
 
 def _unpack_reading(fields: Fields) -> dict[str, Any]:
     found = fields.value("reading", dict)
     row_id, dropped, given = (found.get(name) for name in ("id", "drop", "probabilities"))
-    if set(found) != {"id", "drop", "probabilities"} or type(dropped) is not list or type(given) is not list:
+    told = {"columns": _unpack_read_columns(found["columns"])} if "columns" in found else {}
+    if set(found) - {"columns"} != {"id", "drop", "probabilities"}:
+        raise InvalidField("reading")
+    if type(dropped) is not list or type(given) is not list:
         raise InvalidField("reading")
     if not all(type(text) is str for text in [row_id or "", *dropped, *given]):
         raise InvalidField("reading")
-    return {"id": row_id, "drop": tuple(dropped), "probabilities": tuple(given)}
+    return {"id": row_id, "drop": tuple(dropped), "probabilities": tuple(given), **told}
+
+
+def _unpack_read_columns(found: Any) -> dict[str, dict[str, Any]]:
+    """How columns were read that are not plain numbers or categories."""
+    if type(found) is not dict or not all(type(said) is dict for said in found.values()):
+        raise InvalidField("reading")
+    return {name: ColumnSpec.of(name, said).to_dict() for name, said in found.items()}
 
 
 def _unpack_remarks(fields: Fields) -> tuple[Remark, ...]:

@@ -77,7 +77,7 @@ def read_arff(source: Source, selection: Selection) -> Part:
     return reader(source, wanted, roles).read(first, rows)
 
 
-ARFF = Format("arff", (".arff",), "Weka's and Mulan's format, dense or sparse", read_arff)
+ARFF = Format("arff", (".arff",), "Weka's and Mulan's format, dense or sparse", read_arff, texts="levels")
 
 
 def _refuse_duplicate_names(attributes: list[Attribute], source: Source) -> None:

@@ -23,7 +23,7 @@ def read_arrow(source: Source, selection: Selection) -> Part:
     return part_of_table(frame, names, roles, source, selection)
 
 
-ARROW = Format("arrow", (".feather", ".arrow"), "Arrow or Feather; needs pyarrow", read_arrow)
+ARROW = Format("arrow", (".feather", ".arrow"), "Arrow or Feather; needs pyarrow", read_arrow, texts="strings")
 
 
 def _read(source: Source, selection: Selection) -> tuple[Any, list[str], Roles]:

@@ -59,11 +59,12 @@ def _refuse_damaged_columns(frame: Any, source: Source) -> None:
 
 
 def _with_categories(frame: Any, source: Source, selection: Selection) -> Any:
-    """The frame, in which columns that the user calls categorical hold texts."""
+    """The frame, in which columns that the user calls categorical hold texts, and so do dates."""
     import pyarrow as pa
 
     for position, name in enumerate(frame.column_names):
-        if selection.is_categorical(name):
+        kind = frame.column(name).type
+        if selection.is_categorical(name) or pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             try:
                 frame = frame.set_column(position, name, frame.column(name).cast(pa.string()))
             except pa.ArrowException:

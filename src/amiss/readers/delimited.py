@@ -34,7 +34,8 @@ def read_with_care(source: Source, selection: Selection, delimiter: str | None =
     delimiter, in_quotes, numbered = _rows(source, delimiter)
     line, names, below, labels, n_above = named_rows(source, numbered, in_quotes)
     rows = Rows(names, below, line, decimal_comma=delimiter == ";", index=labels)
-    return replace(read_rows(source, selection, rows), notes=notes_on(n_above, labels, f"line {line}"))
+    notes = notes_on(n_above, labels, f"line {line}")
+    return replace(read_rows(source, selection, rows), notes=notes, decimal_comma=delimiter == ";")
 
 
 CSV = Format("csv", (".csv", ".txt"), "cells separated by commas, semicolons, tabs or bars", read_delimited)

@@ -23,7 +23,7 @@ def read_parquet(source: Source, selection: Selection) -> Part:
     return part_of_table(frame, names, roles, source, selection)
 
 
-PARQUET = Format("parquet", (".parquet", ".pq"), "Parquet; needs pyarrow", read_parquet)
+PARQUET = Format("parquet", (".parquet", ".pq"), "Parquet; needs pyarrow", read_parquet, texts="strings")
 
 
 def _read(source: Source, selection: Selection) -> tuple[Any, list[str], Roles]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -17,13 +17,17 @@ from amiss.errors import DataError, quoted, quoted_list
 from amiss.readers.select import Roles
 from amiss.readers.source import Source
 
+Texts = Literal["cells", "strings", "levels"]
+"""Cells of a file that knows nothing but texts, strings beside numbers, or levels that the file declares."""
+
 
 @dataclass(frozen=True)
 class Part:
     """The selected columns of one file, with the names of its outputs, and its ids and pictures.
 
     If it ``may_omit_columns`` (svmlight), a column that it does not mention is zero in all of its rows. If its
-    ``ids_found``, nobody asked for them. ``notes`` say how the file was read, where that needs saying.
+    ``ids_found``, nobody asked for them. ``notes`` say how the file was read, where that needs saying. ``texts``
+    says what its categories are before anybody looks at them, and ``decimal_comma`` that numbers have one.
     """
 
     source: Source
@@ -34,6 +38,8 @@ class Part:
     may_omit_columns: bool = False
     ids_found: bool = False
     notes: tuple[str, ...] = ()
+    texts: Texts = "cells"
+    decimal_comma: bool = False
 
     @classmethod
     def of(

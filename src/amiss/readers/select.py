@@ -34,6 +34,7 @@ class Selection:
     With ``strict``, names may be patterns and must exist. Otherwise they are the exact names of a fit, and the
     columns are compared with them later. Columns of ``may_drop`` need not exist. With ``inputs_elsewhere``, there
     need not be any inputs here. Columns to ``show`` are read as texts, and set aside when all files are read.
+    Readers hand out the ``texts`` of columns as they are. Columns that are ``described`` must be there.
     """
 
     outputs: tuple[str, ...] | None
@@ -45,6 +46,8 @@ class Selection:
     strict: bool = True
     inputs_elsewhere: bool = False
     show: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    described: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -57,8 +60,9 @@ class Selection:
         may_drop: str | Sequence[str] = (),
         show: str | Sequence[str] = (),
     ) -> Selection:
-        asked = None if outputs is None else _items(outputs)
-        return cls(asked, id, _items(drop), _items(categorical), pictures, _items(may_drop), show=_items(show))
+        asked = None if outputs is None else as_items(outputs)
+        ours, aside = as_items(drop), as_items(may_drop)
+        return cls(asked, id, ours, as_items(categorical), pictures, aside, show=as_items(show))
 
     def roles(
         self, names: Sequence[str], source: Source, known: Sequence[str] | None = None, line: int | None = None
@@ -75,7 +79,7 @@ class Selection:
                 )
         dropped = {name for item in self.drop for name in matching_columns(item, names, source.name)}
         dropped |= {name for item in self.may_drop for name in _matching(item, names)}
-        for item in self.categorical if self.strict else ():
+        for item in (*self.categorical, *self.described) if self.strict else ():
             matching_columns(item, names, source.name)
         gone = dropped | {column for column in aside.values() if column is not None}
         shown = {name for item in self.show for name in matching_columns(item, names, source.name)}
@@ -118,11 +122,34 @@ class Selection:
             source.refuse(f"{quoted_list(named)} cannot be shown and be an output; leave it out of --show")
 
     def is_categorical(self, name: str) -> bool:
-        if any(name in _matching(item, [name]) for item in self.show):
-            return True
+        """Whether a reader keeps the texts of a column, and makes no numbers of them."""
+        return self.is_said_categorical(name) or is_named(name, self.texts) or self.is_shown(name)
+
+    def is_shown(self, name: str) -> bool:
+        """Whether a column is only shown."""
+        return any(name in _matching(item, [name]) for item in self.show)
+
+    def is_said_categorical(self, name: str) -> bool:
+        """Whether the user, or a fit, calls a column categorical."""
         if not self.strict:
             return name in self.categorical
         return any(name in _matching(item, [name]) for item in self.categorical)
+
+
+@dataclass(frozen=True)
+class AllColumns(Selection):
+    """A request for every column of a file, whatever its role."""
+
+    def roles(
+        self, names: Sequence[str], source: Source, known: Sequence[str] | None = None, line: int | None = None
+    ) -> Roles:
+        """All columns; outputs are those that are named, or that the file marks."""
+        where = source.name if line is None else f"{source.name}, line {line}"
+        refuse_duplicates(names, where=f"{where}: ")
+        for item in (*self.categorical, *self.described):
+            matching_columns(item, names, source.name)
+        outputs = self._named_outputs(list(names), source) if self.outputs is not None else set(known or ())
+        return Roles([*range(len(names))], frozenset(outputs), None, None)
 
 
 def matching_columns(item: str, names: Sequence[str], where: str) -> list[str]:
@@ -180,5 +207,13 @@ def _by_position(place: str, count: str, names: list[str], most: int, source: So
     return names[: int(count)] if place == "first" else names[-int(count) :]
 
 
-def _items(request: str | Sequence[str]) -> tuple[str, ...]:
+def as_items(request: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Names and globs as a tuple."""
+    if request is None:
+        return ()
     return (request,) if isinstance(request, str) else tuple(request)
+
+
+def is_named(name: str, items: Sequence[str]) -> bool:
+    """Whether one of the names and globs selects a column."""
+    return any(name in _matching(item, [name]) for item in items)

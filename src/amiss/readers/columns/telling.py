@@ -1,0 +1,281 @@
+"""What the texts of one column are: told from them, or read as the user or a model says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from amiss.arrays import Floats, Mask, Rows
+from amiss.readers.cells import FEW_NUMBERS, MOSTLY, STRAY, number_of
+from amiss.readers.columns.contradiction import Contradiction
+from amiss.readers.columns.dates import DateFormat, spans
+from amiss.readers.columns.durations import DurationFormat
+from amiss.readers.columns.missing import is_marker, is_missing
+from amiss.readers.columns.numbers import NumberFormat
+from amiss.readers.columns.spec import ColumnSpec
+from amiss.readers.columns.words import is_prose
+from amiss.readers.columns.yes_no import YesNo, same
+
+SAMPLE = 200  # texts that are looked at first, where all would take long
+MANY_LEVELS = 20  # an identifier or a free text has more different texts than this
+CORRECT = "correct the cell, leave it empty, or read the column as categories (--categorical)"
+NOUNS = {"date": "date", "duration": "duration", "percentage": "percentage"}
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The different texts of a column, in how many rows each stands, and how many cells are empty."""
+
+    words: Sequence[str]
+    counts: Rows
+    n_blank: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.counts.sum()) + self.n_blank
+
+    @property
+    def some_blank(self) -> bool:
+        return self.n_blank > 0 or "" in self.words
+
+    @property
+    def look_like_names(self) -> bool:
+        """Whether nearly all texts are different."""
+        n_words = int(np.count_nonzero(self.counts))
+        return n_words > MANY_LEVELS and 2 * n_words > self.n_rows
+
+
+@dataclass(frozen=True)
+class Told:
+    """How a column is read: the value of each of its texts, how to read such a column again, and that in words."""
+
+    values: Floats
+    spec: ColumnSpec
+    what: str = ""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a column cannot be read: in a few words, in a sentence, and which of its texts are to blame, if any."""
+
+    short: str
+    problem: str
+    words: Mask | None = None
+
+
+class Reader(Protocol):
+    def read(self, texts: Sequence[str]) -> list[float | None]: ...
+
+
+def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") -> Told | Trouble | None:
+    """What a column is by its texts; None if they are categories, as far as anybody can see.
+
+    ``typed`` says that a format with numbers of its own has kept them as texts.
+    """
+    plain = _plain_numbers(texts)
+    if plain is not None:
+        return None if typed and not plain.what else plain
+    present = [word for word in texts.words if not is_missing(word)]
+    if not present:
+        return None
+    try:
+        reader = _told(present, usual_decimal)
+    except Contradiction as found:
+        among_numbers = _stray_among_numbers(texts)  # one cell of 7y in a column of ages is a slip, and no unit
+        if among_numbers is None:
+            return _trouble(found, texts)
+        return None if output else among_numbers
+    if reader is None and output:
+        reader = YesNo.told(present, some_blank=texts.some_blank)
+    if reader is not None:
+        return _read(reader, texts.words, spec_of(reader))
+    return None if output or typed else _stray(texts, usual_decimal)
+
+
+def read_as(spec: ColumnSpec, texts: Texts, usual_decimal: str = "") -> Told | Trouble:
+    """The column as ``spec`` says; a text that does not fit is trouble."""
+    present = [word for word in texts.words if not is_missing(word)]
+    try:
+        reader = _said(spec, present, texts, usual_decimal)
+    except Contradiction as found:
+        return _trouble(found, texts)
+    return _read(reader, texts.words, replace(spec_of(reader), missing=spec.missing))
+
+
+def _trouble(found: Contradiction, texts: Texts) -> Trouble:
+    words = np.isin(texts.words, found.texts) if found.texts else None
+    return Trouble(found.short, found.problem, words)
+
+
+def _plain_numbers(texts: Texts) -> Told | None:
+    """Numbers as programs write them, beside marks of missing cells."""
+    values = [np.nan if is_marker(word) else number_of(word) for word in texts.words]
+    if None in values or np.isnan(np.array(values, dtype=float)).all():
+        return None
+    spec = ColumnSpec(kind="number", bare=False)
+    return Told(np.array(values, dtype=float), spec, _what(spec, texts.words))
+
+
+def _told(words: Sequence[str], usual_decimal: str) -> Reader | None:
+    trouble = None
+    for tell_kind in (lambda: NumberFormat.told(words, usual_decimal), lambda: DateFormat.told(words)):
+        try:
+            found: Reader | None = tell_kind()
+        except Contradiction as contradiction:
+            trouble = trouble or contradiction
+            continue
+        if found is not None:
+            return found
+    try:
+        found = DurationFormat.told(words)  # 2 h beside 30 min are no numbers with several units
+    except Contradiction as contradiction:
+        trouble = trouble or contradiction
+        found = None
+    if found is None and trouble is not None:
+        raise trouble
+    return found
+
+
+def _said(spec: ColumnSpec, words: Sequence[str], texts: Texts, usual_decimal: str) -> Reader:
+    """How to read a column of a kind that was said; what was not said of it is told from its texts."""
+    if spec.kind == "date":
+        return DateFormat(spec.format) if spec.format else DateFormat.told(words) or DateFormat()
+    if spec.kind == "duration":
+        return DurationFormat(spec.format) if spec.format else DurationFormat.told(words) or DurationFormat()
+    if spec.kind == "yes_no" or spec.true or spec.false:
+        if spec.true or spec.false:
+            rest = tuple(sorted({same(word) for word in words} - {same(each) for each in spec.true + spec.false}))
+            one = rest if len(rest) == 1 else ()
+            return YesNo(spec.true or one, spec.false or one, spec.blank_is_no)
+        return YesNo.told(words, some_blank=texts.some_blank) or YesNo(("yes",), ("no",))
+    unit = "%" if spec.kind == "percentage" and not spec.unit else spec.unit
+    if not (spec.decimal or spec.thousands):
+        told = NumberFormat.told(words, usual_decimal, unit if unit or not spec.bare else None)
+        return (
+            NumberFormat("", "", unit, spec.bare) if told is None else replace(told, bare=spec.bare and bool(unit))
+        )
+    return NumberFormat(*_marks(spec, words, unit), unit, spec.bare)
+
+
+def _marks(spec: ColumnSpec, words: Sequence[str], unit: str) -> tuple[str, str]:
+    """The marks that were said; of the other, the first with which all texts are numbers."""
+    decimals = [spec.decimal] if spec.decimal else [each for each in ".," if each != spec.thousands]
+    thousands = [spec.thousands] if spec.thousands else ["", ".", ",", " ", "'"]
+    pairs = [(each, other) for each in decimals for other in thousands if each != other]
+    return next((each for each in pairs if None not in NumberFormat(*each, unit, True).read(words)), pairs[0])
+
+
+def _read(reader: Reader, words: Sequence[str], spec: ColumnSpec) -> Told | Trouble:
+    """The value of each text, or which of them have none."""
+    is_gone = [is_missing(word) for word in words]
+    found = iter(reader.read([word for word, missing in zip(words, is_gone, strict=True) if not missing]))
+    blank = 0.0 if spec.blank_is_no else np.nan
+    values = [
+        (np.nan if word else blank) if missing else next(found)
+        for word, missing in zip(words, is_gone, strict=True)
+    ]
+    if None in values:
+        is_yes_no = spec.kind == "yes_no"
+        noun = "neither yes nor no" if is_yes_no else f"no {NOUNS.get(spec.kind, 'number')}"
+        detail = f" of the form expected here ({described(spec)})" if described(spec) and not is_yes_no else ""
+        return Trouble(
+            "cells of another kind than said",
+            f"this is {noun}{detail}; correct the cell or leave it empty",
+            np.array([value is None for value in values]),
+        )
+    numbers = np.array(values, dtype=float)
+    if spec.kind == "date":
+        spec = replace(spec, parts=spans(numbers[~np.isnan(numbers)].tolist()))
+    return Told(numbers, spec, _what(spec, words))
+
+
+def _what(spec: ColumnSpec, words: Sequence[str]) -> str:
+    """How a column was read, and which marks of missing cells it has."""
+    form, marks = described(spec), [word for word in words if is_marker(word)]
+    if not marks:
+        return form
+    shown = ", ".join(f'"{mark}"' for mark in marks[:3]) + (" …" if len(marks) > 3 else "")
+    return f"{form}, {shown} missing" if form else f"{shown} {'is' if len(marks) == 1 else 'are'} missing"
+
+
+def spec_of(reader: Reader) -> ColumnSpec:
+    """What a model keeps of how a column was read."""
+    if isinstance(reader, DateFormat):
+        return ColumnSpec(kind="date", format=reader.format)
+    if isinstance(reader, DurationFormat):
+        return ColumnSpec(kind="duration", format=reader.format)
+    if isinstance(reader, YesNo):
+        return ColumnSpec(kind="yes_no", true=reader.true, false=reader.false, blank_is_no=reader.blank_is_no)
+    assert isinstance(reader, NumberFormat)
+    kind = "percentage" if reader.unit == "%" else "number"
+    return ColumnSpec(
+        kind=kind, unit=reader.unit, decimal=reader.decimal, thousands=reader.thousands, bare=reader.bare
+    )
+
+
+def described(spec: ColumnSpec) -> str:
+    """How a column is written, in a few words.
+
+    >>> described(ColumnSpec(kind="number", unit="kg", decimal=","))
+    'numbers in kg, decimal comma'
+    """
+    if spec.kind in ("number", "percentage"):
+        first = "percentages" if spec.kind == "percentage" else f"numbers in {spec.unit}" if spec.unit else ""
+        marks = {",": "comma", ".": "point", " ": "space", "'": "apostrophe"}
+        comma = "decimal comma" if spec.decimal == "," else ""
+        thousands = f"thousands {marks[spec.thousands]}" if spec.thousands else ""
+        return ", ".join(filter(None, (first, comma, thousands)))
+    if spec.kind == "yes_no":
+        return "yes or no"
+    words = {"date": "dates", "duration": "durations in seconds"}[spec.kind]
+    return f"{words}{f' as {spec.format}' if spec.format and spec.kind == 'date' else ''}"
+
+
+def _stray_among_numbers(texts: Texts) -> Trouble | None:
+    """A few texts among many plain numbers are most likely mistakes."""
+    numbers = np.array([number_of(word) is not None for word in texts.words])
+    n_numbers, n_texts = int(texts.counts[numbers].sum()), int(texts.counts[~numbers].sum())
+    many = n_numbers > n_texts and np.count_nonzero(numbers) > FEW_NUMBERS
+    if many or (n_numbers and n_numbers >= MOSTLY * (n_numbers + n_texts)):
+        return Trouble("numbers and texts", STRAY, ~numbers)
+    return None
+
+
+def _stray(texts: Texts, usual_decimal: str) -> Trouble | None:
+    """The same, among dates, durations and numbers that are written otherwise, too."""
+    among_numbers = _stray_among_numbers(texts)
+    if among_numbers is not None:
+        return among_numbers
+    for kind, reader in (("date", DateFormat), ("duration", DurationFormat), ("number", NumberFormat)):
+        some = texts.words[:: len(texts.words) // SAMPLE + 1]
+        if sum(_alone(reader, word) for word in some) < len(some) / 2:
+            continue
+        fitting = np.array([is_marker(word) or _alone(reader, word) for word in texts.words])
+        present = [word for word, fits in zip(texts.words, fitting, strict=True) if fits and not is_marker(word)]
+        if len(present) <= FEW_NUMBERS or texts.counts[fitting].sum() < MOSTLY * texts.counts.sum():
+            continue
+        try:
+            told = reader.told(present, usual_decimal) if reader is NumberFormat else reader.told(present)
+        except Contradiction:
+            continue
+        if told is not None:
+            problem = f"this is not a {kind}, but most of the column is; {CORRECT}"
+            return Trouble(f"{kind}s and texts", problem, ~fitting)
+    return None
+
+
+def _alone(reader: type[DateFormat] | type[DurationFormat] | type[NumberFormat], word: str) -> bool:
+    if reader is NumberFormat:
+        return NumberFormat.may_be(word)
+    try:
+        return reader.told([word]) is not None
+    except Contradiction:
+        return True
+
+
+def is_free_text(texts: Texts) -> bool:
+    """Whether nearly all texts are different, and have several words."""
+    return texts.look_like_names and is_prose(texts.words)
