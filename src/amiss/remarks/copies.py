@@ -42,17 +42,17 @@ def _same_order(inputs: Table, one: int, other: int) -> bool:
     return bool(np.array_equal(a, b) or np.array_equal(average_ranks(a), average_ranks(b)))
 
 
-def copied_rows(inputs: Table, copies: Mask) -> int:
-    """How many of the rows with a ``copy`` are too particular to be equal by chance.
+def are_no_chance(inputs: Table, copies: Mask) -> bool:
+    """Whether most of the rows that are equal to another are too particular to be equal by chance.
 
     In a table of few categories many rows are equal, and that means nothing.
     """
     some = np.flatnonzero(copies)
     if not len(some):
-        return 0
+        return False
     judged = some[np.unique(np.linspace(0, len(some) - 1, min(MOST_JUDGED, len(some))).astype(np.intp))]
     needed = 2 * np.log2(len(inputs)) + MARGIN
-    return round(float((_bits(inputs, judged) >= needed).mean()) * len(some))
+    return bool((_bits(inputs, judged) >= needed).mean() > 0.5)
 
 
 def _bits(inputs: Table, rows: Rows) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from amiss.arrays import Mask
 from amiss.data.remark import Code, Remark, coded
 from amiss.data.table import Table
-from amiss.remarks.copies import CopySearch, copied_rows
+from amiss.remarks.copies import CopySearch, are_no_chance
 from amiss.remarks.identifiers import remarks_on_identifiers
 from amiss.remarks.leaks import LeakSearch, rare_values, targets
 from amiss.remarks.probes import Probe, probes, sampled_rows
@@ -114,10 +114,8 @@ def _few_rows(seen: TableSeen) -> Iterator[str]:
 
 
 def _copied_rows(seen: TableSeen) -> Iterator[str]:
-    if seen.copies.mean() < MANY_COPIES:
-        return
-    n_copies = copied_rows(seen.inputs, seen.copies)
-    if n_copies >= max(2, MANY_COPIES * len(seen.inputs)):
+    n_copies = int(seen.copies.sum())
+    if n_copies >= max(2, MANY_COPIES * len(seen.inputs)) and are_no_chance(seen.inputs, seen.copies):
         yield (
             f"{count(n_copies, 'row')} have the same inputs and outputs as another row. Copies vouch for each "
             "other's errors: remove them, or name the groups of rows (groups, --group)."
