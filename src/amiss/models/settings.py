@@ -43,13 +43,14 @@ class ModelSettings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.cv, Integral) or not 2 <= self.cv <= 100:
-            instead = ""
+            got, instead = repr(self.cv), ""
             if hasattr(self.cv, "split") or isinstance(self.cv, Iterable):
+                got = type(self.cv).__name__  # folds may be long lists of rows
                 instead = (
                     "; folds are dealt for each output by itself, so they cannot be given: name the rows that "
                     "belong together instead (fit(X, Y, groups=…))"
                 )
-            raise ValueError(f"cv must be a whole number between 2 and 100; got {self.cv!r}{instead}")
+            raise ValueError(f"cv must be a whole number between 2 and 100; got {got}{instead}")
         if self.order is not None and not self.parents.ordered:
             raise ValueError(f"order is for parents='chain'; parents is {self.parents.name!r}")
         if self.order is not None:
