@@ -9,6 +9,7 @@ import pytest
 from support.tables import fitted, make_table
 
 import amiss
+from amiss.fitted import is_table_of
 
 OTHERS = {"rule": "prod", "n_neighbors": 3, "contamination": 0.3, "crossfit": False, "exclude": [0], "cv": 2}
 
@@ -92,8 +93,8 @@ def test_rows_of_the_fit_are_recognised_in_any_order_and_others_are_not():
     batch = detector.score_batch(*mixed)
     np.testing.assert_array_equal(batch.in_fit, [*order, -1, -1, -1, -1, -1])
     np.testing.assert_array_equal(batch.scores[:60], detector.decision_scores_[order])
-    assert detector.fitted_.was_fitted_to(*detector.fitted_.columns.align(X, Y))
-    assert not detector.fitted_.was_fitted_to(*detector.fitted_.columns.align(X[order], Y[order]))
+    assert is_table_of(detector.fitted_, *detector.fitted_.columns.align(X, Y))
+    assert not is_table_of(detector.fitted_, *detector.fitted_.columns.align(X[order], Y[order]))
 
 
 def test_results_cannot_be_changed_through_one_another(table):

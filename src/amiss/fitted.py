@@ -13,7 +13,7 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.columns import Columns
-from amiss.data.fingerprints import Fingerprints, duplicated, row_fingerprints
+from amiss.data.fingerprints import Fingerprints, are_duplicated, row_fingerprints
 from amiss.data.remark import Code, Remark, coded
 from amiss.data.row_roles import as_groups
 from amiss.data.table import Table
@@ -235,17 +235,6 @@ class FittedDetector:
 
         return fit_and_score
 
-    def was_fitted_to(self, inputs: Table, outputs: Table) -> bool:
-        """Whether these are the rows of the fit, in their order; of the inputs some rows are looked at."""
-        given = np.asarray(outputs.values)
-        if not np.array_equal(given, self.training_rows.Y, equal_nan=True):
-            return False
-        rows = self.models.training_rows
-        some = np.unique(np.linspace(0, len(given) - 1, 200).astype(np.intp))
-        ours = rows.design[rows.place[some]]
-        apart = abs(self.models.encoder.transform(inputs.take(some)) - ours)
-        return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
-
 
 def _with_calibration(fitted: FittedDetector, calibration: Calibration) -> FittedDetector:
     decision, asked = fitted.decision, fitted.settings.decision
@@ -259,6 +248,18 @@ def _with_calibration(fitted: FittedDetector, calibration: Calibration) -> Fitte
 def _ranks(fingerprints: Fingerprints) -> Rows:
     """The place of each row in the order of the fingerprints."""
     return np.argsort(np.argsort(fingerprints, kind="stable"), kind="stable")
+
+
+def is_table_of(fitted: FittedDetector, inputs: Table, outputs: Table) -> bool:
+    """Whether these are the rows of the fit, in their order; of the inputs some rows are looked at."""
+    given = np.asarray(outputs.values)
+    if not np.array_equal(given, fitted.training_rows.Y, equal_nan=True):
+        return False
+    rows = fitted.models.training_rows
+    some = np.unique(np.linspace(0, len(given) - 1, 200).astype(np.intp))
+    ours = rows.design[rows.place[some]]
+    apart = abs(fitted.models.encoder.transform(inputs.take(some)) - ours)
+    return bool(apart.max() <= 1e-9 * max(1.0, abs(ours).max()))
 
 
 def p_values(fitted: FittedDetector, rows: EncodedRows) -> Floats:
@@ -300,7 +301,7 @@ def fit_table(
     ``groups`` say which rows belong together. With "auto" these are near copies: a first fit finds them, and if
     there are any, a second one keeps them together. ``overwrite`` says that nobody needs ``inputs`` any longer.
     """
-    alike = duplicated(row_fingerprints(inputs.values, outputs.values, settings.seed)) & (groups is None)
+    alike = are_duplicated(row_fingerprints(inputs.values, outputs.values, settings.seed)) & (groups is None)
     of_table = remarks_on_table(TableSeen(inputs, outputs, columns.given, alike))
     fitted = _fit_in_groups(settings, columns, inputs, outputs, groups, overwrite)
     of_fit = remarks_on_fit(outputs, fitted.quality, fitted.training_rows, fitted.decision.flagged)

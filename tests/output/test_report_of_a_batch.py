@@ -42,7 +42,7 @@ def test_the_report_of_a_batch_has_the_scores_and_explanations_of_the_batch(scor
     data = data_of(scored)
     order = np.argsort(-batch.scores, kind="stable")
     assert data["rows"]["row"] == (order + 1).tolist() and data["n_flagged"] == batch.flagged.sum() > 0
-    assert data["rows"]["score"] == six_digit_values(batch.scores[order])
+    assert data["rows"]["score"] == six_digit_values(batch.scores[order]).tolist()
     assert data["rows"]["flagged"] == batch.flagged[order].astype(int).tolist()
     assert order[0] == 70 and data["threshold"] == batch.threshold
     for place in (0, 1, 5):

@@ -9,6 +9,7 @@ from support.tables import fitted, make_table, mixed_table
 
 import amiss
 from amiss import MCODE, DataError
+from amiss.fitted import is_table_of
 from amiss.monitoring.membership import MembershipFilter
 from amiss.persistence.scoring import rounded_up
 
@@ -60,7 +61,7 @@ def test_what_needs_the_rows_is_refused(both, tmp_path):
         lambda: again.explain(3),
         lambda: list(again.explain_rows([3])),
         lambda: again.save(tmp_path / "x.amiss"),
-        lambda: again.fitted_.was_fitted_to(*again.fitted_.columns.align(X, Y)),
+        lambda: is_table_of(again.fitted_, *again.fitted_.columns.align(X, Y)),
         lambda: again.write_report(tmp_path / "r.html", X, Y),
     )
     for ask in asks:

@@ -42,9 +42,9 @@ ODS = (
 def delimited(delimiter=",", decimal=".", missing="", day="%Y-%m-%d", ending="\n", quoting=csv.QUOTE_MINIMAL):
     """The table as a text; ``day`` is how dates are written."""
 
-    def text(cell):
-        if cell is None:
-            return missing
+    def text(cell, name):
+        if cell is None:  # SAS has a mark for missing numbers only
+            return missing if name == "age" or missing != "." else ""
         if isinstance(cell, datetime.date):
             return cell.strftime(day)
         if isinstance(cell, float):
@@ -53,7 +53,7 @@ def delimited(delimiter=",", decimal=".", missing="", day="%Y-%m-%d", ending="\n
 
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=delimiter, lineterminator=ending, quoting=quoting)
-    writer.writerows([NAMES, *([text(cell) for cell in row] for row in ROWS)])
+    writer.writerows([NAMES, *(map(text, row, NAMES) for row in ROWS)])
     return stream.getvalue()
 
 

@@ -55,6 +55,14 @@ def duplicated(content: Fingerprints) -> npt.NDArray[np.bool_]:
     return np.asarray(same[1:] | same[:-1])
 
 
+def are_duplicated(content: Fingerprints) -> npt.NDArray[np.bool_]:
+    """The same of fingerprints in any order."""
+    order = np.argsort(content, kind="stable")
+    result = np.empty(len(content), dtype=bool)
+    result[order] = duplicated(content[order])
+    return result
+
+
 def _mix(values: npt.NDArray[np.float64], salt: Fingerprints) -> Fingerprints:
     """The splitmix64 finaliser of value and salt; 0 for a zero, and the same bits for every NaN."""
     plain = np.where(np.isnan(values), np.nan, values + 0.0)

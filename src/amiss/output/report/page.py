@@ -18,7 +18,7 @@ from markupsafe import Markup
 from amiss.data.table import Table
 from amiss.errors import DataError, quoted
 from amiss.files import atomic_write
-from amiss.fitted import FittedDetector
+from amiss.fitted import FittedDetector, is_table_of
 from amiss.monitoring.batch import ScoredBatch
 from amiss.output.report.material import DETAILED_ROWS, Material
 from amiss.output.report.payload import payload
@@ -57,7 +57,7 @@ def refuse_other_rows(fitted: FittedDetector, inputs: Table, outputs: Table) -> 
     n_rows = len(fitted.training_rows)  # a model that was saved without its rows refuses
     if len(inputs) != n_rows:
         raise DataError(f"X has {len(inputs)} rows and the fit had {n_rows}; give what the detector was fitted to")
-    if not fitted.was_fitted_to(inputs, outputs):
+    if not is_table_of(fitted, inputs, outputs):
         raise DataError("these are not the rows the detector was fitted to, or they are in another order")
 
 
