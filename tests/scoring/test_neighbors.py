@@ -128,7 +128,6 @@ def test_distances_are_those_of_the_rows_found():
 def small_clusters(monkeypatch):
     """Few rows fall into clusters as many do."""
     monkeypatch.setattr(clustered_neighbors, "COMPARED", 600)
-    monkeypatch.setattr(clustered_neighbors, "ROWS_PER_CLUSTER", 50)
 
 
 def test_the_recall_of_the_approximate_search_is_what_it_says(small_clusters):
@@ -268,7 +267,8 @@ def test_as_many_rows_as_are_sifted_have_the_neighbours_of_brute_force(kind, n_c
     np.testing.assert_array_equal(found.find(25, queries), by_brute_force(rows, 25, queries))
 
 
-def test_the_summary_says_what_an_approximate_search_changes(small_clusters):
+def test_the_summary_says_what_an_approximate_search_changes(monkeypatch):
+    monkeypatch.setattr(clustered_neighbors, "COMPARED", 200)
     X, Y = make_table(800)
     detector = MCODE(neighbor_search="approximate", n_neighbors=20).fit(X, Y)
     said = next(line for line in remarks(detector.fitted_) if line.startswith("Neighbours"))

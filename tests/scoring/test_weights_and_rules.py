@@ -144,7 +144,6 @@ def test_no_contribution_is_minus_zero():
 @pytest.mark.parametrize("kind", ["plain", "equal rows", "groups", "outputs that hardly anybody shows"])
 def test_weights_of_rows_whose_neighbours_are_not_kept(monkeypatch, rule, kind):
     monkeypatch.setattr(clustered_neighbors, "COMPARED", 300)
-    monkeypatch.setattr(clustered_neighbors, "ROWS_PER_CLUSTER", 40)
     X, Y = make_table(700, seed=3)
     Y = Y.astype(float)
     if kind == "equal rows":

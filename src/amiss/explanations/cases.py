@@ -114,10 +114,10 @@ class Cases:
         n_columns = self.models.encoder.n_columns + len(self.scorer.included)
         return int(np.clip(CELLS_TOGETHER // n_columns, FEWEST_TOGETHER, MOST_TOGETHER))
 
-    def of_training(self, numbers: Sequence[int]) -> Iterator[list[Case]]:
-        """Training rows by the user's numbers."""
+    def of_training(self, numbers: Sequence[int], *, with_neighbors: bool = True) -> Iterator[list[Case]]:
+        """Training rows by the user's numbers; ``with_neighbors`` if these are known, or have to be shown."""
         for start in range(0, len(numbers), self._together):
-            yield self._training_cases(numbers[start : start + self._together])
+            yield self._training_cases(numbers[start : start + self._together], with_neighbors)
 
     def of_batch(self, encoded: EncodedRows, scored: ScoredRows, numbers: Sequence[int]) -> Iterator[list[Case]]:
         """Some rows of a batch; one that was in the fit is the case it was there, without its number."""
@@ -152,9 +152,9 @@ class Cases:
                 forecast=None if scored.forecast is None else scored.forecast.take(np.array([number])),
             )
 
-    def _training_cases(self, numbers: Sequence[int]) -> list[Case]:
+    def _training_cases(self, numbers: Sequence[int], with_neighbors: bool = True) -> list[Case]:
         local, near = self.scorer.local, None
-        if local is not None and len(numbers):
+        if local is not None and len(numbers) and (with_neighbors or local.neighborhood.neighbors is not None):
             positions = self.models.training_rows.place[np.asarray(numbers, dtype=np.intp)]
             near = local.neighborhood.of_rows(positions, self.scorer.n_jobs)
         return [

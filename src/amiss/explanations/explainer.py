@@ -75,7 +75,8 @@ class Explainer:
     def suspects_of_training(self, numbers: Sequence[int]) -> Iterator[list[int]]:
         """The outputs with a telling contribution of each training row, in the order of its explanation."""
         unknown = [number for number in numbers if number not in self._known]
-        for case, changed in self._changed(self._cases.of_training(unknown)):
+        moving = self.scorer.neighbor_space.has_outputs  # then changed rows have other neighbours anyway
+        for case, changed in self._changed(self._cases.of_training(unknown, with_neighbors=not moving)):
             self._suspects(case, changed)
         return iter([self._known[number] for number in numbers])
 

@@ -26,8 +26,8 @@ from amiss.scoring.neighbors import NearestRows
 from amiss.scoring.selection import Single, smallest
 from amiss.threads import one_blas_thread, thread_count, workers
 
-COMPARED = 4_000  # rows that a query is compared with
-ROWS_PER_CLUSTER, MOST_CLUSTERS = 125, 1024
+COMPARED = 3_000  # rows that a query is compared with
+CLUSTERS, MOST_CLUSTERS = 1.3, 1024  # times the root of the number of rows
 LEARNED_FROM = 32  # rows per cluster
 STEPS = 5  # of k-means
 SAMPLE = 256  # rows whose exact neighbours are found, to measure the recall
@@ -131,7 +131,7 @@ class ClusteredRows(NearestRows):
 
 def _learned(rows: Single) -> Single:
     """Centres of clusters, by k-means from rows at even steps."""
-    n_clusters = max(1, min(len(rows) // ROWS_PER_CLUSTER, MOST_CLUSTERS))
+    n_clusters = max(1, min(int(CLUSTERS * np.sqrt(len(rows))), MOST_CLUSTERS))
     sample = rows[np.linspace(0, len(rows) - 1, min(len(rows), LEARNED_FROM * n_clusters)).astype(np.intp)]
     centres = sample[np.linspace(0, len(sample) - 1, n_clusters).astype(np.intp)]
     for _ in range(STEPS):

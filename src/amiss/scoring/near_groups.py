@@ -16,7 +16,7 @@ from amiss.arrays import Floats, Matrix, Neighbors, Rows, row_blocks
 
 NEAR = 0.15  # times the usual distance
 USUAL = 20  # the neighbour whose distance is the usual one
-SAMPLE = 5000  # rows
+SAMPLE = 2000  # rows
 LOOKED_AT = 10  # neighbours of each row
 BY_CHANCE = 0.005  # rows that chance may bring so near to a row
 
