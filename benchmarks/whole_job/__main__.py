@@ -11,6 +11,7 @@
 | growth | `amiss find` on more and more rows: time per row, peak memory against the file |
 | survey | the same for three categories and four outputs |
 | outputs | `amiss find --parents none` on more and more outputs |
+| stages | where the time of `amiss find` goes |
 | reading | `amiss.read` with pyarrow.csv and pandas.read_csv |
 | commands | fit, score, find --fdr, find --report and evaluate with find; one row, and what of it is imports |
 | datasets | `amiss find` on the eight datasets, with an older version beside it, and how alike the lists are |
@@ -30,6 +31,7 @@ from pathlib import Path
 from benchmarks.find_all import Cost, measured
 from benchmarks.whole_job import commands, datasets, tables
 from benchmarks.whole_job.reading import reading
+from benchmarks.whole_job.stages import stages
 
 AMISS = str(Path(sys.executable).parent / "amiss")
 
@@ -108,7 +110,7 @@ def many_outputs(folder: Path, counts: list[int], repeats: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--parts", default="script,growth,survey,outputs,reading,commands")
+    parser.add_argument("--parts", default="script,stages,growth,survey,outputs,reading,commands")
     parser.add_argument("--rows", default="10000,100000,500000", help="of the table beside the script")
     parser.add_argument("--growth", default="10000,100000,1000000", help="rows of the growing tables")
     parser.add_argument("--data", type=Path, help="folder with the paper's datasets")
@@ -123,6 +125,7 @@ def main() -> None:
         repeats = arguments.repeats
         parts: dict[str, Callable[[], None]] = {
             "script": lambda: beside_script(folder, rows, repeats),
+            "stages": lambda: stages([tables.numbers(folder, n_rows) for n_rows in rows], folder),
             "growth": lambda: growth(tables.numbers, folder, more, repeats),
             "survey": lambda: growth(tables.survey, folder, more, repeats),
             "outputs": lambda: many_outputs(folder, [10, 100, 1000], repeats),
