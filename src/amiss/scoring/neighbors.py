@@ -24,6 +24,7 @@ from amiss.arrays import Floats, Mask, Matrix, Neighbors, Rows
 from amiss.models.logistic.axes import MOST_AXES
 from amiss.progress import Progress, ignored
 from amiss.scoring.equal_rows import distinct_rows, for_each
+from amiss.scoring.sparse_products import products
 from amiss.threads import one_blas_thread, thread_count, workers
 
 BLOCK_BYTES = 32 << 20
@@ -111,6 +112,8 @@ class NearestRows:
         search = self._sifted if sifting else self._compared
         if sifting:
             _ = self._sieve  # made here, once, and not by every thread
+        elif sparse.issparse(asked):
+            _ = self._turned
 
         def block(start: int) -> None:
             part = slice(start, min(start + step, n_queries))
@@ -196,12 +199,16 @@ class NearestRows:
         return _Shadow(self.rows)
 
     @cached_property
+    def _turned(self) -> sparse.csr_array:
+        return sparse.csr_array(self.rows.T)
+
+    @cached_property
     def _sieve(self) -> _Sieve:
         return _Sieve(self.rows, self.squares)
 
     def _squared_distances(self, queries: Matrix, squares: Floats) -> Floats:
-        product = queries @ self.rows.T
-        distances: Floats = product.toarray() if sparse.issparse(product) else product
+        thin = sparse.issparse(self.rows)
+        distances: Floats = products(queries, self._turned) if thin else queries @ self.rows.T
         distances *= -2.0
         distances += self.squares
         distances += squares[:, None]
