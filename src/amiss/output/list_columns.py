@@ -107,7 +107,7 @@ def _reason(ranked: RankedList, rows: Rows, outputs: Rows, named: Mask, suffix: 
     columns: Columns = {
         "output": Coded(np.where(named, outputs, -1), scored.output_names),
         "observed": _spread(_observed(ranked, *at), named),
-        "probability": numbers(scored.probabilities_of(rows)[named, outputs[named]]),
+        "probability": numbers(scored.judged_probabilities_of(rows)[named, outputs[named]]),
         "contribution": numbers(scored.contributions[at]),
     }
     if ranked.is_new:

@@ -121,6 +121,7 @@ class RankedList:
 
     def _row(self, rank: int, row: int, outputs: list[int]) -> RankedRow:
         data, rows = self.data, self.rows
+        probabilities = rows.judged_probabilities_of(row)
         return RankedRow(
             rank=rank,
             row=row + 1,
@@ -132,7 +133,7 @@ class RankedList:
                 Reason(
                     output=rows.output_names[i],
                     observed=rows.columns[i].plain(rows.Y[row, i]),
-                    probability=float(rows.probabilities_of(row)[i]),
+                    probability=float(probabilities[i]),
                     contribution=float(rows.contributions[row, i]),
                     p_value=_known(self.output_p_values, (row, i)),
                 )

@@ -13,6 +13,7 @@ from amiss.errors import DataError
 from amiss.models.mixed.layout import coded
 from amiss.models.projection import log_rho, rho
 from amiss.scoring.forecast import Forecast
+from amiss.scoring.hypotheses import KINDS
 from amiss.scoring.rules import scores
 from amiss.scoring.views import Views
 from amiss.wording import count
@@ -89,6 +90,27 @@ class ScoredRows:
         if self.forecast is not None:
             Y = coded(np.atleast_2d(Y), self.columns).reshape(Y.shape)
         return np.where(np.isnan(Y), np.nan, rho(self.log_odds[rows], Y))
+
+    @cached_property
+    def judged_by_inputs(self) -> Mask:
+        """Which rows look like an error that the models of the inputs alone see: any but a contradiction."""
+        if self.odds is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(np.argmax(self.odds, axis=1) != KINDS.index("contradiction"))
+
+    def judged_probabilities_of(self, rows: Rows | slice | int) -> Floats:
+        """The probabilities of some rows by the models that see each row's kind of error.
+
+        These are the numbers that lists, cells, explanations and reports show.
+        """
+        found = self.probabilities_of(rows)
+        if self.views is None:
+            return found
+        Y, by_inputs = self.Y[rows], self.judged_by_inputs[rows]
+        if self.forecast is not None:
+            Y = coded(np.atleast_2d(Y), self.columns).reshape(Y.shape)
+        alone = np.where(np.isnan(Y), np.nan, rho(self.views.by_inputs[rows], Y))
+        return np.where(np.asarray(by_inputs)[..., None], alone, found)
 
     @property
     def coded(self) -> Floats:
