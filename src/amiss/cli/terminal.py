@@ -18,7 +18,7 @@ from amiss.output.cells import Cell
 from amiss.output.ranking import RankedRow, Reason
 from amiss.output.shown import record_with_shown
 from amiss.output.summary import coded_remarks, estimate_sentence, left_out_of_the_score
-from amiss.wording import count, percent, printable, probability, six_digits
+from amiss.wording import count, percent, printable, probability, six_digits, value_text
 
 LONGEST_ID, LONGEST_SHOWN = 24, 16
 SMALL_SHARE = 0.05
@@ -113,8 +113,8 @@ def cell_table(cells: list[Cell], data: Dataset) -> str:
                 printable(cell.output, LONGEST_ID),
                 str(cell.row + 1),
                 *row_id,
-                printable(str(cell.observed)),
-                printable(str(cell.suggested)),
+                printable(value_text(cell.observed)),
+                printable(value_text(cell.suggested)),
                 probability(cell.probability),
                 f"{cell.score:.3g}",
             ]
@@ -201,4 +201,4 @@ def _sentence(row: RankedRow) -> str:
 def _reason(reason: Reason, score: float) -> str:
     name = printable(reason.output)
     share = reason.contribution / score
-    return f"{name} = {printable(str(reason.observed))} (p {probability(reason.probability)}, {share:.0%})"
+    return f"{name} = {printable(value_text(reason.observed))} (p {probability(reason.probability)}, {share:.0%})"

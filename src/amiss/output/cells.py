@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from amiss.arrays import Floats, Rows
-from amiss.explanations.explained_output import Value
+from amiss.data.output_kinds import Value
+from amiss.scoring.hypotheses import judged_by_inputs
 from amiss.scoring.rows import ScoredRows
 
 CELLS = 8192  # of a block
@@ -65,7 +66,7 @@ def _cells(rows: ScoredRows, places: Rows, score: Floats, probability: Floats) -
         yield Cell(
             row=row,
             output=rows.output_names[output],
-            observed=rows.columns[output].plain(rows.Y[row, output]),
+            observed=rows.observed_value(row, output),
             probability=chance,
             score=float(score[row, output]),
             **_suggestion(rows, row, output),
@@ -77,7 +78,7 @@ def _suggestion(rows: ScoredRows, row: int, output: int) -> dict[str, Any]:
     observed, forecast = float(rows.Y[row, output]), rows.forecast
     if forecast is None:
         return {"suggested": int(1 - observed)}
-    by_inputs = bool(rows.judged_by_inputs[row])
+    by_inputs = rows.odds is not None and bool(judged_by_inputs(rows.odds[row]))
     column = rows.columns[output]
     found: dict[str, Any] = {"suggested": column.plain(forecast.expected(row, output, observed, by_inputs))}
     if column.kind.is_numeric:

@@ -10,8 +10,8 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.dataset import Dataset
+from amiss.data.output_kinds import Value
 from amiss.data.table import Origin
-from amiss.explanations.explained_output import Value
 from amiss.fitted import FittedDetector
 from amiss.monitoring.batch import ScoredBatch
 from amiss.scoring.rows import ScoredRows
@@ -132,7 +132,7 @@ class RankedList:
             reasons=tuple(
                 Reason(
                     output=rows.output_names[i],
-                    observed=rows.columns[i].plain(rows.Y[row, i]),
+                    observed=rows.observed_value(row, i),
                     probability=float(probabilities[i]),
                     contribution=float(rows.contributions[row, i]),
                     p_value=_known(self.output_p_values, (row, i)),

@@ -17,6 +17,7 @@ from amiss.models.mixed.model import N_QUANTILES, probabilities
 from amiss.output.report.measures import CALIBRATION_BINS, calibration, probability_of_one
 from amiss.output.report.short import numbers, short, shown
 from amiss.scoring.forecast import WITHIN, Forecast
+from amiss.scoring.hypotheses import judged_by_inputs
 from amiss.scoring.rows import ScoredRows
 
 NEAR = 0.1  # of the rows: those whose value lies nearest to some value
@@ -34,7 +35,8 @@ def directions(scored: ScoredRows, rows: Rows, outputs: Rows) -> list[Direction 
             found.append(None)
             continue
         assert scored.forecast is not None
-        instead = scored.forecast.expected(row, i, value, bool(scored.judged_by_inputs[row]))
+        by_inputs = scored.odds is not None and bool(judged_by_inputs(scored.odds[row]))
+        instead = scored.forecast.expected(row, i, value, by_inputs)
         found.append(direction_of(column, value, instead))
     return found
 

@@ -108,9 +108,9 @@ def _main_suspects(material: Material, order: Rows, details: list[dict[str, Any]
 
 def _listed(material: Material, rows: Rows, first: Rows) -> dict[str, Any]:
     """The ranked list as columns, each row with its main suspect; null where nothing is observed."""
-    scored, columns = material.rows, material.rows.columns
+    scored = material.rows
     added = scored.contributions[rows, first]
-    observed = scored.Y[rows, first]
+    observed = map(scored.observed_value, rows.tolist(), first.tolist())
     ids = material.ids
     return {
         "row": (rows + 1).tolist(),
@@ -121,7 +121,7 @@ def _listed(material: Material, rows: Rows, first: Rows) -> dict[str, Any]:
         ],
         "score": numbers(scored.scores[rows], DIGITS),
         "output": [int(i) if more > 0 else None for i, more in zip(first, added, strict=True)],
-        "observed": [shown(columns[i].plain(value)) for i, value in zip(first, observed.tolist(), strict=True)],
+        "observed": list(map(shown, observed)),
         "probability": numbers(scored.judged_probabilities_of(rows)[np.arange(len(rows)), first], DIGITS),
     }
 
