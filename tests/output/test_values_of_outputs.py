@@ -91,3 +91,4 @@ def test_whole_numbers_have_no_point(amiss, tmp_path):
     assert "150500" in pd.read_parquet(tmp_path / "l.parquet")["observed_1"].tolist()
     explained = amiss("explain", "visits.csv", "11", *TABLE).out
     assert "dose is 150500 where" in " ".join(explained.split()) and "150500.0" not in explained
+    assert "e+0" not in explained  # nor is an interval of large numbers written with a power of ten

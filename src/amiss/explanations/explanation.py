@@ -212,7 +212,7 @@ def said(value: Value) -> str:
 def _expected(output: ExplainedOutput) -> str:
     if output.interval is None:
         return said(output.expected)
-    low, high = (f"{end:.4g}" for end in output.interval)
+    low, high = (f"{end:.0f}" if 1e4 <= abs(end) < 1e15 else f"{end:.4g}" for end in output.interval)
     return low if low == high else f"{low} to {high}"
 
 
