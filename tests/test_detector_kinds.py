@@ -85,7 +85,7 @@ def test_intervals_hold_about_as_many_values_as_they_should(detector, table):
 
 def test_an_explanation_says_what_was_expected_instead(detector):
     said = str(detector.explain(10))
-    assert "dose is 250.0 where" in said and "is expected" in said and "instead, the score would be" in said
+    assert "dose is 250 where" in said and "is expected" in said and "instead, the score would be" in said
     explained = detector.explain(10)["dose"]
     assert explained.direction == "high" and explained.interval[0] < explained.instead < explained.interval[1]
     assert detector.explain(3)["colour"].direction == "other"

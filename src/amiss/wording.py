@@ -88,6 +88,15 @@ def six_digits(number: float | None) -> float | None:
     return float(f"{number:.6g}") if number is not None and isfinite(number) else None
 
 
+def value_text(value: int | float | str | None) -> str:
+    """A value of an output as a text; a whole number has no point.
+
+    >>> value_text(15050.0), value_text(0.25), value_text(1), value_text("red")
+    ('15050', '0.25', '1', 'red')
+    """
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
 def count(number: int, noun: str) -> str:
     """A number with its noun.
 

@@ -29,8 +29,8 @@ def test_a_readable_table_is_printed(amiss, records):
     assert lines[0].startswith("120 rows, 5 inputs, 4 outputs: 1 flagged, with a score above ")
     assert lines[1] == "Outputs: tag_0, tag_1, tag_2, tag_3"
     assert re.fullmatch(r"Estimated to be wrong: about \d+ rows? \(\d+ to \d+\), .* cells? \(.*\)\.", lines[2])
-    assert lines[4].split()[:4] == ["rank", "row", "id", "score"]
-    assert lines[5].split()[:4] == ["1", "18", "case", "17"]
+    assert lines[4].split()[:4] == ["rank", "row", "line", "id"]
+    assert lines[5].split()[:4] == ["1", "18", "19", "case"]
     assert lines[8].startswith("(! flagged; p: ")
     assert len(lines) == 9
     assert all(len(line) <= 110 for line in lines)

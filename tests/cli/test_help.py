@@ -48,6 +48,7 @@ def test_help_shows_options_in_groups(amiss, command):
     [
         (("explain", "t.csv", "3", "--output", "a"), "Did you mean '--outputs'?"),
         (("find", "t.csv", "--ouputs", "a"), "'--outputs'"),
+        (("find", "t.csv", "--help-me"), "Did you mean '--help'?"),
         (("score", "m.amiss", "t.csv", "--alert", "3"), "Did you mean '--alerts'?"),
     ],
 )
@@ -58,6 +59,12 @@ def test_a_mistyped_option_suggests_the_right_one(amiss, arguments, meant):
 
 def test_nothing_alike_suggests_nothing():
     assert nearest_options("--zzz", ["--outputs", "--group"]) == []
+    assert nearest_options("--help-me", ["--outputs", "--sheet"]) == []
+
+
+def test_help_says_what_outputs_may_be(amiss):
+    said = " ".join(amiss("--help").out.split())
+    assert "Outputs are tags (0 and 1), classes, grades, counts or numbers" in said
 
 
 @pytest.mark.parametrize("command", ["find", "fit"])

@@ -116,3 +116,27 @@ def test_a_line_per_reason_says_what_the_line_per_row_says(amiss, noted, model, 
 def test_a_line_per_reason_needs_a_list(amiss, records):
     done = amiss("find", "records.csv", *TAGS, "--one-line-per", "reason")
     assert done.code == 2 and "--one-line-per reason is for the list of rows; add -o found.csv" in done.err
+
+
+def test_shown_texts_are_cut_before_the_reasons(amiss, noted, tmp_path):
+    wide = noted.assign(note=[f"{'a long remark' * 3} {i}" for i in range(120)])
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    options = ("wide.csv", *TAGS, "--drop", "score,code", "--show", "note", "--top", 3, "--reasons", 4)
+    printed = amiss("find", *options).out
+    assert "a long…" in printed and all(len(line) <= 110 for line in printed.splitlines())
+    cells = amiss("find", *options, "--cells").out
+    head = next(line for line in cells.splitlines() if line.startswith("output"))
+    assert head.split() == ["output", "row", "id", "note", "is", "suggested", "p", "score"]
+    assert cells.count("a long") == 3
+
+
+def test_the_table_says_the_line_of_one_file(amiss, noted, tmp_path):
+    def head(*files):
+        printed = amiss("find", *files, *TAGS, "--drop", "score,code,note", "--top", 1).out.splitlines()
+        place = next(n for n, line in enumerate(printed) if line.startswith("rank"))
+        return printed[place].split()[:4], printed[place + 1].split()[:3]
+
+    names, (rank, row, line) = head("noted.csv")
+    assert names == ["rank", "row", "line", "id"] and rank == "1" and int(line) == int(row) + 1
+    assert head("noted.parquet")[0][:3] == ["rank", "row", "id"]
+    assert head("noted.csv", "noted.csv")[0][:3] == ["rank", "row", "id"]

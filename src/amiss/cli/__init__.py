@@ -44,7 +44,8 @@ amiss --help lists all commands, amiss find --help the options of one."""
 def cli(ctx: click.Context) -> None:
     """Find the rows of a table whose outputs do not match their inputs.
 
-    Outputs are 0/1 columns: tags, labels, diagnoses, decisions. Every other column is an input.
+    Outputs are tags (0 and 1), classes, grades, counts or numbers: labels, diagnoses, decisions, doses. Every
+    other column is an input.
 
     \b
     amiss demo                                       see it work, no data needed

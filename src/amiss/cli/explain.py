@@ -145,7 +145,7 @@ def _text(explanation: Explanation) -> str:
 
 def _outputs(explanation: Explanation) -> str:
     from amiss.cli.terminal import aligned
-    from amiss.wording import percent, printable
+    from amiss.wording import percent, printable, value_text
 
     tags = all(each.is_tag for each in explanation.outputs)
     head = [
@@ -160,7 +160,7 @@ def _outputs(explanation: Explanation) -> str:
     lines = [
         [
             printable(each.output),
-            printable(str(each.observed)),
+            printable(value_text(each.observed)),
             percent(each.chance_of_one if tags and each.chance_of_one is not None else each.probability),
             f"{six_digits(each.contribution):.4g}",  # as the report has it, which rounds what JSON has
             percent(each.share_of_score),
@@ -178,7 +178,7 @@ def _outputs(explanation: Explanation) -> str:
 
 def _grounds(output: ExplainedOutput, explanation: Explanation) -> str:
     from amiss.cli.terminal import aligned
-    from amiss.wording import printable
+    from amiss.wording import printable, value_text
 
     grounds = output.grounds
     assert grounds is not None
@@ -194,5 +194,5 @@ def _grounds(output: ExplainedOutput, explanation: Explanation) -> str:
     ]
     what = "is 1 (plus speaks for 1, minus for 0)"
     if not output.is_tag:
-        what = f"is {printable(str(output.observed))} (plus speaks for it, minus against it)"
+        what = f"is {printable(value_text(output.observed))} (plus speaks for it, minus against it)"
     return f"Log-odds that {printable(output.output)} {what}:\n{aligned(lines)}"

@@ -39,7 +39,12 @@ def nearest_options(wanted: str, known: Iterable[str]) -> list[str]:
     >>> nearest_options("--output", ["--inputs", "--outputs", "--group"])
     ['--outputs']
     """
-    like = {name: SequenceMatcher(None, wanted, name).ratio() for name in known if name.startswith("--")}
+    bare = wanted.removeprefix("--")  # two dashes that all have are no likeness
+    like = {
+        name: SequenceMatcher(None, bare, name.removeprefix("--")).ratio()
+        for name in known
+        if name.startswith("--")
+    }
     best = max(like.values(), default=0.0)
     return [name for name, ratio in like.items() if ratio >= max(0.6, best - NEARLY)]
 
@@ -52,7 +57,10 @@ class GroupedCommand(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             known = [
-                name for option in self.params if not getattr(option, "hidden", False) for name in option.opts
+                name
+                for option in self.get_params(ctx)
+                if not getattr(option, "hidden", False)
+                for name in option.opts
             ]
             meant = nearest_options(error.option_name, known)
             raise click.NoSuchOption(error.option_name, possibilities=meant, ctx=error.ctx) from None

@@ -18,9 +18,9 @@ from amiss.output.cells import Cell
 from amiss.output.ranking import RankedRow, Reason
 from amiss.output.shown import record_with_shown
 from amiss.output.summary import coded_remarks, estimate_sentence, left_out_of_the_score
-from amiss.wording import count, percent, printable, probability, six_digits
+from amiss.wording import count, percent, printable, probability, six_digits, value_text
 
-LONGEST_ID, LONGEST_SHOWN = 24, 16
+LONGEST_ID, LONGEST_SHOWN, SHORT_SHOWN = 24, 16, 12
 SMALL_SHARE = 0.05
 LEGEND = "(! flagged; p: the model's probability of this value; %: its share of the score)"
 CELL_LEGEND = "(p: the model's probability of this value; score: how suspicious it is, from 0 to 1)"
@@ -74,19 +74,10 @@ def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask
     """The most unusual rows, one line each, cut to the width of the terminal; how many more are flagged of all."""
     if not rows:
         return ""
-    with_ids = rows[0].id is not None
-    shown = [printable(name, LONGEST_SHOWN) for name in rows[0].shown]
-    head = ["rank", "row", *(["id"] if with_ids else []), *shown, "score", "", "main contributions"]
-    to_the_left = range(2, len(head) - 3)
-    lines = [head, *([*_cells(row, with_ids), _sentence(row)] for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
-    text = []
-    for line in lines:
-        cells = [
-            cell.ljust(width) if column in to_the_left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line[:-1], widths, strict=True))
-        ]
-        text.append(_cut("  ".join([*cells, line[-1]])))
+    text = _top_lines(rows, LONGEST_SHOWN)
+    if rows[0].shown and max(map(len, text)) > width():  # reasons say more than what is shown beside them
+        text = _top_lines(rows, SHORT_SHOWN)
+    text = [_cut(line) for line in text]
     if scores is not None and flagged is not None:
         ranks = np.flatnonzero(flagged[np.argsort(-scores, kind="stable")]) + 1
         more = ranks[ranks > len(rows)]
@@ -100,12 +91,40 @@ def top_table(rows: list[RankedRow], scores: Floats | None = None, flagged: Mask
     return "\n" + "\n".join([*text, LEGEND])
 
 
+def _top_lines(rows: list[RankedRow], longest: int) -> list[str]:
+    """Head and rows of the table, with shown texts of at most ``longest`` characters."""
+    with_ids, with_lines = rows[0].id is not None, [*rows[0].place] == ["line"]
+    numbers = ["rank", "row", *(["line"] if with_lines else [])]
+    shown = [printable(name, longest) for name in rows[0].shown]
+    head = [*numbers, *(["id"] if with_ids else []), *shown, "score", "", "main contributions"]
+    to_the_left = range(len(numbers), len(head) - 3)
+    lines = [head]
+    for row in rows:
+        place = [str(row.place["line"])] if with_lines else []
+        ids = [printable(row.id or "", LONGEST_ID)] if with_ids else []
+        beside = [printable(text, longest) for text in row.shown.values()]
+        mark = "!" if row.flagged else ""
+        lines.append(
+            [str(row.rank), str(row.row), *place, *ids, *beside, f"{row.score:.4g}", mark, _sentence(row)]
+        )
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
+    text = []
+    for line in lines:
+        cells = [
+            cell.ljust(width) if column in to_the_left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line[:-1], widths, strict=True))
+        ]
+        text.append("  ".join([*cells, line[-1]]).rstrip())
+    return text
+
+
 def cell_table(cells: list[Cell], data: Dataset) -> str:
     """The cells that are most likely wrong, one line each."""
     if not cells:
         return ""
     ids = [] if data.ids is None else ["id"]
-    lines = [["output", "row", *ids, "is", "suggested", "p", "score"]]
+    shown = [printable(name, SHORT_SHOWN) for name in data.shown]
+    lines = [["output", "row", *ids, *shown, "is", "suggested", "p", "score"]]
     for cell in cells:
         row_id = [] if data.ids is None else [printable(data.ids[cell.row], LONGEST_ID)]
         lines.append(
@@ -113,8 +132,9 @@ def cell_table(cells: list[Cell], data: Dataset) -> str:
                 printable(cell.output, LONGEST_ID),
                 str(cell.row + 1),
                 *row_id,
-                printable(str(cell.observed)),
-                printable(str(cell.suggested)),
+                *(printable(texts[cell.row], SHORT_SHOWN) for texts in data.shown.values()),
+                printable(value_text(cell.observed)),
+                printable(value_text(cell.suggested)),
                 probability(cell.probability),
                 f"{cell.score:.3g}",
             ]
@@ -186,12 +206,6 @@ def listing(label: str, names: list[str]) -> str:
     return _cut(f"{label}: {', '.join(map(printable, names))}")
 
 
-def _cells(row: RankedRow, with_ids: bool) -> list[str]:
-    ids = [printable(row.id or "", LONGEST_ID)] if with_ids else []
-    shown = [printable(text, LONGEST_SHOWN) for text in row.shown.values()]
-    return [str(row.rank), str(row.row), *ids, *shown, f"{row.score:.4g}", "!" if row.flagged else ""]
-
-
 def _sentence(row: RankedRow) -> str:
     """The outputs that make the score, small parts left out."""
     telling = [reason for reason in row.reasons if reason.contribution >= SMALL_SHARE * row.score]
@@ -201,4 +215,4 @@ def _sentence(row: RankedRow) -> str:
 def _reason(reason: Reason, score: float) -> str:
     name = printable(reason.output)
     share = reason.contribution / score
-    return f"{name} = {printable(str(reason.observed))} (p {probability(reason.probability)}, {share:.0%})"
+    return f"{name} = {printable(value_text(reason.observed))} (p {probability(reason.probability)}, {share:.0%})"

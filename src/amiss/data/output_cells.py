@@ -86,6 +86,18 @@ def as_known(cells: Floats, levels: tuple[str, ...] | None, column: OutputColumn
     return coded_as(levels, cells, column.levels)
 
 
+def new_levels(cells: Floats, levels: tuple[str, ...] | None, column: OutputColumn) -> dict[int, str]:
+    """Rows whose level the fit had not, and what stands there."""
+    if not column.kind.has_levels:
+        return {}
+    if levels is None:
+        cells, own = _as_levels(column.name, cells, column.kind)
+        levels = own.levels
+    known = set(column.levels)
+    new = [code for code, level in enumerate(levels) if level not in known]
+    return {row: levels[int(cells[row])] for row in np.flatnonzero(np.isin(cells, new)).tolist()}
+
+
 def _binary(name: str, cells: Floats, levels: tuple[str, ...] | None, where: Where) -> Cells:
     values = cells
     if levels is not None:

@@ -46,6 +46,12 @@ COUNT = OutputKind("count", "a whole number from 0 on", whole=True)
 NUMBER = OutputKind("number", "any number")
 OUTPUT_KINDS: Mapping[str, OutputKind] = {kind.name: kind for kind in (BINARY, CLASS, ORDINAL, COUNT, NUMBER)}
 
+Value = int | float | str | None
+"""A value of an output, for a program."""
+
+NewLevels = Mapping[int, Mapping[int, str]]
+"""Levels that the fit had not: of each output, by place, the rows that have one, and what stands there."""
+
 Asked = Mapping[str, Any]
 """What a user says of outputs by name: the name of a kind, or the levels of an ordinal one in their order."""
 
@@ -70,7 +76,7 @@ class OutputColumn:
             return self.levels[int(value)] if value < len(self.levels) else UNSEEN
         return f"{value:.6g}" if self.kind is NUMBER else f"{value:.0f}"
 
-    def plain(self, value: float) -> int | float | str | None:
+    def plain(self, value: float) -> Value:
         """A value for a program: a whole number, a number or a text; None if it is missing."""
         if np.isnan(value):
             return None

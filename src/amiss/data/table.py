@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from amiss.arrays import Floats, Matrix, Rows
-from amiss.data.output_kinds import MISSING, OutputColumn
+from amiss.data.output_kinds import MISSING, NewLevels, OutputColumn
 from amiss.threads import in_order
 
 Role = Literal["inputs", "outputs"]
@@ -68,7 +68,7 @@ class Table:
     ``named`` is False if the user gave no names and the columns are only numbered (x0, x1, …). ``checked`` are
     values that were found to be valid inputs or outputs (:func:`checked_as`). ``library`` made the frame, if any.
     ``kinds`` are of outputs that were checked: one per column, or none if all of them are 0 or 1. ``index`` is
-    what a frame of pandas calls its rows.
+    what a frame of pandas calls its rows. ``new_levels`` are those of outputs that the fit had not.
 
     >>> table = Table(np.array([[1.0, 0.0], [2.0, 1.0]]), ("age", "sex"), {1: ("f", "m")})
     >>> table.shape
@@ -87,6 +87,7 @@ class Table:
     library: str | None = field(default=None, compare=False)
     kinds: tuple[OutputColumn, ...] = field(default=(), repr=False)
     index: tuple[Any, ...] | None = field(default=None, repr=False, compare=False)
+    new_levels: NewLevels = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -160,7 +161,13 @@ class Table:
         origin = None if self.origin is None else self.origin.take(rows)
         chosen = [] if self.index is None else np.arange(len(self))[rows].tolist()
         index = None if self.index is None else tuple(self.index[row] for row in chosen)
-        return self._with(self.values[rows], origin=origin, index=index)
+        new = {}
+        if self.new_levels:
+            numbers = np.arange(len(self))[rows].tolist()
+            new = {
+                i: {n: of[row] for n, row in enumerate(numbers) if row in of} for i, of in self.new_levels.items()
+            }
+        return self._with(self.values[rows], origin=origin, index=index, new_levels=new)
 
     def select(self, columns: Sequence[int]) -> Table:
         """Some columns, by position."""
@@ -168,10 +175,12 @@ class Table:
         chosen = np.asarray(columns, dtype=np.intp)
         names = tuple(self.names[column] for column in columns)
         kinds = tuple(self.kinds[column] for column in columns) if self.kinds else ()
+        new_levels = {new: self.new_levels[old] for new, old in enumerate(columns) if old in self.new_levels}
+        changes = {"names": names, "levels": levels, "kinds": kinds, "new_levels": new_levels}
         neighbors = slice(columns[0], columns[-1] + 1) if len(columns) else slice(0, 0)
         if not sparse.issparse(self.values) and list(columns) == list(range(self.shape[1]))[neighbors]:
-            return self._with(self.values[:, neighbors], names=names, levels=levels, kinds=kinds)  # without a copy
-        return self._with(self.values[:, chosen], names=names, levels=levels, kinds=kinds)
+            return self._with(self.values[:, neighbors], **changes)  # without a copy
+        return self._with(self.values[:, chosen], **changes)
 
     def _with(self, values: Matrix, **changes: Any) -> Table:
         """Cells of this table in another arrangement, which are as valid as these."""

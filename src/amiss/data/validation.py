@@ -11,7 +11,7 @@ from scipy import sparse
 
 from amiss.arrays import Floats, Mask, Matrix, row_blocks
 from amiss.data.convert import are_label_lists, as_column, as_table, from_label_lists
-from amiss.data.output_cells import as_known, said, told
+from amiss.data.output_cells import as_known, new_levels, said, told
 from amiss.data.output_kinds import BINARY, Asked, OutputColumn, all_binary, refuse_unknown_outputs
 from amiss.data.records import are_records, as_list
 from amiss.data.table import Table, checked_as, is_checked, output_columns
@@ -84,6 +84,7 @@ def _as_kinds(table: Table, kinds: Asked, of_fit: Mapping[str, OutputColumn]) ->
     stored_sparse = sparse.issparse(table.values)
     values = table.values.toarray() if stored_sparse else np.array(table.values, dtype=np.float64)
     columns, plain = [], _only_0_and_1(values)
+    new: dict[int, dict[int, str]] = {}
     for place, name in enumerate(table.names):
         if plain[place] and place not in table.levels and not table.kinds and _is_binary(name, kinds, of_fit):
             columns.append(OutputColumn(name))
@@ -94,14 +95,15 @@ def _as_kinds(table: Table, kinds: Asked, of_fit: Mapping[str, OutputColumn]) ->
             values[:, place], column = said(name, *cells, kinds[name], table.where)
         elif name in of_fit:
             column = of_fit[name]
+            new |= {place: found} if (found := new_levels(*cells, column)) else {}
             values[:, place] = as_known(*cells, column, table.where)
         elif table.kinds:
             column = table.kinds[place]
         else:
             values[:, place], column = told(name, *cells, table.where)
         columns.append(column)
-    found = () if all_binary(columns) else tuple(columns)
-    return checked_as("outputs", replace(table, values=values, levels={}, kinds=found))
+    kinds_found = () if all_binary(columns) else tuple(columns)
+    return checked_as("outputs", replace(table, values=values, levels={}, kinds=kinds_found, new_levels=new))
 
 
 def _only_0_and_1(values: Floats) -> Mask:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from amiss.arrays import Floats, Matrix
 from amiss.data.fingerprints import Fingerprints, row_fingerprints
+from amiss.data.output_kinds import NewLevels
 from amiss.data.table import Table
 from amiss.encoding.encoder import Encoder
 from amiss.wording import count
@@ -19,7 +20,8 @@ UNSEEN_LEVEL = np.uint64(0x9E3779B97F4A7C15)  # turns a fingerprint into one tha
 class EncodedRows:
     """Rows with the columns of the fit: as they came, as the models see them, and their fingerprints.
 
-    ``expanded`` are the encoded columns before they are scaled to the ``design``.
+    ``expanded`` are the encoded columns before they are scaled to the ``design``. ``new_levels`` are those
+    of outputs that the fit had not.
     """
 
     inputs: Table
@@ -27,12 +29,14 @@ class EncodedRows:
     design: Matrix
     Y: Floats
     fingerprints: Fingerprints
+    new_levels: NewLevels = field(default_factory=dict)
 
     @classmethod
     def of(cls, encoder: Encoder, inputs: Table, outputs: Table, seed: int) -> EncodedRows:
         fingerprints = fingerprints_by_fit(encoder, inputs, outputs, seed)
         expanded = encoder.expanded(inputs)
-        return cls(inputs, expanded, encoder.scaled(expanded), np.asarray(outputs.values), fingerprints)
+        design, Y = encoder.scaled(expanded), np.asarray(outputs.values)
+        return cls(inputs, expanded, design, Y, fingerprints, outputs.new_levels)
 
     def __len__(self) -> int:
         return len(self.Y)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class Case:
     log-odds, those of doubts by ``doubting_model`` and ``inputs_model``, and ``odds`` are those of each kind of
     error; None where the rule weighs no hypotheses. ``is_unrelated`` says whether the outputs look like another
     row's. ``forecast`` is what models expect of outputs of several kinds; None if every output is 0 or 1.
+    ``new_levels`` are the outputs whose level the fit had not, and these levels.
     """
 
     number: int | None
@@ -51,6 +52,7 @@ class Case:
     odds: Floats | None = None
     is_unrelated: bool = False
     forecast: Forecast | None = None
+    new_levels: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def coded(self) -> Floats:
@@ -150,6 +152,7 @@ class Cases:
                 odds=None if scored.odds is None else scored.odds[number],
                 is_unrelated=self._is_unrelated(scored, int(number)),
                 forecast=None if scored.forecast is None else scored.forecast.take(np.array([number])),
+                new_levels={i: of[number] for i, of in scored.new_levels.items() if number in of},
             )
 
     def _training_cases(self, numbers: Sequence[int], with_neighbors: bool = True) -> list[Case]:

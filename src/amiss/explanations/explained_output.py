@@ -9,10 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from amiss.arrays import Floats
-from amiss.data.output_kinds import BINARY, OutputColumn
+from amiss.data.output_kinds import BINARY, OutputColumn, Value
 
 Direction = Literal["commission", "omission", "other", "high", "low"]
-Value = int | float | str | None
 
 MOST_TERMS = 10
 

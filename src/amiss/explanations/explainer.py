@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from amiss.arrays import Floats, Rows
-from amiss.data.output_kinds import BINARY, OutputColumn
+from amiss.data.output_kinds import BINARY, OutputColumn, Value
 from amiss.encoding.encoded_rows import EncodedRows
 from amiss.explanations.cases import Case, Cases
 from amiss.explanations.explained_output import ExplainedOutput, Grounds, direction_of
@@ -123,8 +123,7 @@ class Explainer:
             kind=case.kind,
             chances=_chances(case),
             observed={
-                self.output_names[i]: _column(case, i).plain(case.Y[i])
-                for i in np.flatnonzero(~np.isnan(case.Y)).tolist()
+                self.output_names[i]: _observed(case, i) for i in np.flatnonzero(~np.isnan(case.Y)).tolist()
             },
         )
 
@@ -218,6 +217,10 @@ def _column(case: Case, i: int) -> OutputColumn:
     return TAG if case.forecast is None else case.forecast.layout.columns[i]
 
 
+def _observed(case: Case, i: int) -> Value:
+    return case.new_levels[i] if i in case.new_levels else _column(case, i).plain(case.Y[i])
+
+
 def _is_amount(case: Case, i: int) -> bool:
     return _column(case, i).kind.is_numeric
 
@@ -228,8 +231,8 @@ def _values(case: Case, i: int, probability: float) -> dict[str, Any]:
     likely, instead = probability >= 0.5, case.instead(i)
     found: dict[str, Any] = {
         "kind": column.kind.name,
-        "observed": column.plain(value),
-        "expected": column.plain(value if likely else instead),
+        "observed": _observed(case, i),
+        "expected": _observed(case, i) if likely else column.plain(instead),
         "instead": column.plain(instead),
         "direction": None if likely else direction_of(column, value, instead),
         "chance_of_one": None,

@@ -10,10 +10,10 @@ from typing import Any
 
 from scipy.special import expit
 
-from amiss.data.output_kinds import MISSING
-from amiss.explanations.explained_output import MOST_TERMS, ExplainedOutput, Term, Value
+from amiss.data.output_kinds import MISSING, Value
+from amiss.explanations.explained_output import MOST_TERMS, ExplainedOutput, Term
 from amiss.scoring.registry import SPACES
-from amiss.wording import count, in_sentence, joined, percent, printable
+from amiss.wording import count, in_sentence, joined, percent, printable, value_text
 
 TELLING = 0.1  # a column that is named adds at least this share of the largest
 MOST_REASONS = 4
@@ -191,7 +191,7 @@ class Explanation:
         """What stands in a column in this row; None where it is not known."""
         if term.kind == "input":
             return self.values.get(term.name)
-        return str(self.observed.get(term.name, MISSING))
+        return value_text(self.observed.get(term.name, MISSING))
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in ("output", "is", "chance of 1", "share", "score if changed"))
@@ -206,13 +206,13 @@ def _valued(output: ExplainedOutput) -> str:
 
 def said(value: Value) -> str:
     """A value in a sentence."""
-    return in_sentence(str(value), 40) if isinstance(value, str) else str(value)
+    return in_sentence(str(value), 40) if isinstance(value, str) else value_text(value)
 
 
 def _expected(output: ExplainedOutput) -> str:
     if output.interval is None:
         return said(output.expected)
-    low, high = (f"{end:.4g}" for end in output.interval)
+    low, high = (f"{end:.0f}" if 1e4 <= abs(end) < 1e15 else f"{end:.4g}" for end in output.interval)
     return low if low == high else f"{low} to {high}"
 
 

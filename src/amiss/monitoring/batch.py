@@ -14,7 +14,7 @@ from amiss.encoding.encoded_rows import EncodedRows
 from amiss.monitoring.drift import Drift
 from amiss.monitoring.shifts import Shift
 from amiss.monitoring.shifts import remarks as remarks_on_shifts
-from amiss.monitoring.unseen import Unseen, remarks_on_outputs
+from amiss.monitoring.unseen import Unseen, remarks_on_levels, remarks_on_outputs
 from amiss.monitoring.unseen import remarks as remarks_on_unseen
 from amiss.scoring.rows import ScoredRows
 from amiss.wording import count, joined, percent
@@ -135,6 +135,7 @@ class ScoredBatch:
         found, level = self.findings, self.decision.level
         remarks = [self.decision.why_none] if self.decision.why_none and not _nothing_to_judge(self) else []
         remarks += remarks_on_unseen(list(found.unseen)) + remarks_on_shifts(list(found.shifts))
+        remarks += remarks_on_levels(self.rows.new_levels, self.rows.output_names)
         remarks += [*remarks_on_outputs(found.first_values), *found.drift.remarks()]
         drifted = [] if level is None else _drifted_level(level, found)
         return [

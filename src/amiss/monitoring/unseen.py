@@ -6,6 +6,7 @@ new highest value is usually not off the scale, but grams where there were kilog
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,9 +14,10 @@ import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Floats, Mask, Rows
+from amiss.data.output_kinds import NewLevels
 from amiss.data.table import Table
 from amiss.encoding.encoder import Encoder
-from amiss.wording import count, first_few, printable
+from amiss.wording import count, first_few, in_sentence, printable
 
 MOST_NAMED = 5
 ROUNDING = 1e-3  # of what the fit's values lie apart
@@ -67,6 +69,23 @@ def remarks_on_outputs(found: Mapping[str, int]) -> list[str]:
     if not named:
         return []
     return [f"Outputs with a value that no row of the fit had, of which nothing is known: {first_few(named)}."]
+
+
+def remarks_on_levels(found: NewLevels, names: tuple[str, ...]) -> list[str]:
+    """Sentences on outputs with levels that the fit had not, which are named.
+
+    >>> remarks_on_levels({0: {3: "pink", 8: "pink", 9: "teal"}}, ("colour",))
+    ['Output colour: 3 values of a level that the fit has not seen: pink (2 rows) and teal (1 row).']
+    """
+    said = []
+    for output, of_rows in sorted(found.items(), key=lambda each: -len(each[1])):
+        levels = Counter(of_rows.values()).most_common()
+        named = first_few([f"{in_sentence(level, 40)} ({count(n_rows, 'row')})" for level, n_rows in levels])
+        values = count(len(of_rows), "value")
+        said.append(f"Output {printable(names[output])}: {values} of a level that the fit has not seen: {named}.")
+    if len(said) > MOST_NAMED:
+        return [*said[:MOST_NAMED], f"And new levels of {count(len(said) - MOST_NAMED, 'more output')}."]
+    return said
 
 
 def remarks(found: list[Unseen]) -> list[str]:

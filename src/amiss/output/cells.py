@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from amiss.arrays import Floats, Rows
-from amiss.explanations.explained_output import Value
-from amiss.models.projection import rho
+from amiss.data.output_kinds import Value
+from amiss.scoring.hypotheses import judged_by_inputs
 from amiss.scoring.rows import ScoredRows
+
+CELLS = 8192  # of a block
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class Cell:
     observed : the value that stands there
     suggested : the value that it should have if it is wrong
     low, high : between which values a number is expected; None for outputs of other kinds
-    probability : of what was observed, by the model that finds it less likely (that of the inputs and the other
-        outputs, or that of the inputs alone)
+    probability : of what was observed, by the models that see the row's kind of error, as lists and explanations
+        give it
     score : how suspicious it is, from 0 to 1; the order of cells is by this. By other rules than "mixture" it is
     what the
         output adds to the row's score.
@@ -49,29 +51,34 @@ def suspicious_cells(rows: ScoredRows, n: int | None = None) -> Iterator[Cell]:
         raise ValueError(f"n must be a whole number, at least 0, or None; got {n!r}")
     score = cell_scores(rows)
     order = ranked_cells(score, rows, n)
-    least = rows.probabilities
-    if rows.views is not None:
-        least = np.fmin(least, rho(rows.views.by_inputs, rows.coded))
-    for place in order.tolist():
+    n_outputs = rows.Y.shape[1]
+    for start in range(0, len(order), CELLS):
+        some = order[start : start + CELLS]
+        different, place = np.unique(some // n_outputs, return_inverse=True)
+        probability = rows.judged_probabilities_of(different)[place, some % n_outputs]
+        yield from _cells(rows, some, score, probability)
+
+
+def _cells(rows: ScoredRows, places: Rows, score: Floats, probability: Floats) -> Iterator[Cell]:
+    """The cells at some places of the flattened table."""
+    for place, chance in zip(places.tolist(), probability.tolist(), strict=True):
         row, output = divmod(place, rows.Y.shape[1])
         yield Cell(
             row=row,
             output=rows.output_names[output],
-            observed=rows.columns[output].plain(rows.Y[row, output]),
-            probability=float(least[row, output]),
+            observed=rows.observed_value(row, output),
+            probability=chance,
             score=float(score[row, output]),
             **_suggestion(rows, row, output),
         )
 
 
 def _suggestion(rows: ScoredRows, row: int, output: int) -> dict[str, Any]:
-    """What should stand in a cell by the view that doubts it more, and for a number in which interval."""
+    """What should stand in a cell by the view that gives its probability, and for a number in which interval."""
     observed, forecast = float(rows.Y[row, output]), rows.forecast
     if forecast is None:
         return {"suggested": int(1 - observed)}
-    by_inputs = rows.views is not None and bool(
-        rho(rows.views.by_inputs[row], rows.coded[row])[output] < rows.probabilities[row, output]
-    )
+    by_inputs = rows.odds is not None and bool(judged_by_inputs(rows.odds[row]))
     column = rows.columns[output]
     found: dict[str, Any] = {"suggested": column.plain(forecast.expected(row, output, observed, by_inputs))}
     if column.kind.is_numeric:

@@ -107,7 +107,7 @@ def _reason(ranked: RankedList, rows: Rows, outputs: Rows, named: Mask, suffix: 
     columns: Columns = {
         "output": Coded(np.where(named, outputs, -1), scored.output_names),
         "observed": _spread(_observed(ranked, *at), named),
-        "probability": numbers(scored.probabilities_of(rows)[named, outputs[named]]),
+        "probability": numbers(scored.judged_probabilities_of(rows)[named, outputs[named]]),
         "contribution": numbers(scored.contributions[at]),
     }
     if ranked.is_new:
@@ -130,5 +130,4 @@ def _observed(ranked: RankedList, rows: Rows, outputs: Rows) -> list[Any] | Rows
     values = ranked.rows.Y[rows, outputs]
     if ranked.rows.forecast is None:  # each is 0 or 1
         return values.astype(np.intp)
-    kinds = ranked.rows.columns
-    return [kinds[output].plain(value) for output, value in zip(outputs.tolist(), values.tolist(), strict=True)]
+    return list(map(ranked.rows.observed_value, rows.tolist(), outputs.tolist()))

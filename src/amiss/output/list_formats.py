@@ -18,10 +18,12 @@ import numpy as np
 from amiss.output.list_columns import ROWS, Columns, Lists, joined, plain
 from amiss.output.ranking import RankedRow
 from amiss.readers.arrow_tables import require_pyarrow
-from amiss.wording import six_digits
+from amiss.wording import six_digits, value_text
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 OF_A_REASON = ("output", "observed", "probability", "contribution", "p_value")
+OF_VALUES = re.compile(r"(observed|suggested)(_[0-9]+)?|low|high")
+LARGEST_WHOLE = 1e15
 QUOTE = '"'
 NEEDS_QUOTES = re.compile(r'[,"\r\n]')
 SIGNED_NUMBER = re.compile(r"[+-][0-9]+(\.[0-9]+)?", re.ASCII)
@@ -130,7 +132,7 @@ def of_one_type(columns: Lists) -> Lists:
         if name.startswith(("observed", "suggested")) and not all(
             value is None or isinstance(value, int) for value in values
         ):
-            found[name] = [None if value is None else str(value) for value in values]
+            found[name] = [None if value is None else value_text(value) for value in values]
     return found
 
 
@@ -211,12 +213,26 @@ def _json_of(values: list[Any]) -> Callable[[Any], str]:
 
 def csv_block(columns: Columns) -> bytes:
     """The rows as lines of CSV; a full block is worth importing pyarrow."""
+    columns = with_plain_values(columns)
     first: Any = next(iter(columns.values()), ())
     if isinstance(first, np.ndarray) and len(first) == ROWS and find_spec("pyarrow") is not None:
         from amiss.output.arrow_lines import arrow_lines
 
         return arrow_lines(columns, csv_texts)
     return "".join(csv_lines(columns)).encode()
+
+
+def with_plain_values(columns: Columns) -> Columns:
+    """The same with whole numbers among the values of outputs as whole numbers: 15050, not 15050.0."""
+
+    def whole(value: Any) -> Any:
+        is_whole = isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_WHOLE
+        return int(value) if is_whole else value
+
+    return {
+        name: list(map(whole, values)) if isinstance(values, list) and OF_VALUES.fullmatch(name) else values
+        for name, values in columns.items()
+    }
 
 
 def csv_lines(columns: Columns) -> Iterator[str]:

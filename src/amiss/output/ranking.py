@@ -10,8 +10,8 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows
 from amiss.data.dataset import Dataset
+from amiss.data.output_kinds import Value
 from amiss.data.table import Origin
-from amiss.explanations.explained_output import Value
 from amiss.fitted import FittedDetector
 from amiss.monitoring.batch import ScoredBatch
 from amiss.scoring.rows import ScoredRows
@@ -121,6 +121,7 @@ class RankedList:
 
     def _row(self, rank: int, row: int, outputs: list[int]) -> RankedRow:
         data, rows = self.data, self.rows
+        probabilities = rows.judged_probabilities_of(row)
         return RankedRow(
             rank=rank,
             row=row + 1,
@@ -131,8 +132,8 @@ class RankedList:
             reasons=tuple(
                 Reason(
                     output=rows.output_names[i],
-                    observed=rows.columns[i].plain(rows.Y[row, i]),
-                    probability=float(rows.probabilities_of(row)[i]),
+                    observed=rows.observed_value(row, i),
+                    probability=float(probabilities[i]),
                     contribution=float(rows.contributions[row, i]),
                     p_value=_known(self.output_p_values, (row, i)),
                 )

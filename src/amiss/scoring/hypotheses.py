@@ -64,6 +64,11 @@ MOST_EVIDENCE = 300.0
 FLIP = Flip()
 
 
+def judged_by_inputs(odds: Floats) -> Mask:
+    """Which rows with these odds look like an error that the models of the inputs alone see: no contradiction."""
+    return np.asarray(np.argmax(odds, axis=-1) != KINDS.index("contradiction"))
+
+
 @dataclass(frozen=True, eq=False)
 class Statistics:
     """What is seen of some rows: S, PMI, R and U, ``(n_rows,)``, scaled for missing outputs."""

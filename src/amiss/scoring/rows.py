@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from amiss.arrays import Floats, Mask, Rows, read_only
-from amiss.data.output_kinds import OutputColumn
+from amiss.data.output_kinds import NewLevels, OutputColumn, Value
 from amiss.errors import DataError
 from amiss.models.mixed.layout import coded
 from amiss.models.projection import log_rho, rho
 from amiss.scoring.forecast import Forecast
+from amiss.scoring.hypotheses import judged_by_inputs
 from amiss.scoring.rules import scores
 from amiss.scoring.views import Views
 from amiss.wording import count
@@ -36,6 +37,7 @@ class ScoredRows:
         for rules that weigh no hypotheses
     wrong : (n_rows, n_outputs) the probability that each output is wrong, by the hypotheses; None without them
     forecast : what the models expect of each output; None where every output is 0 or 1
+    new_levels : levels that the fit had not, by output and row
     columns : (n_outputs,) the kind of each output
     probabilities : (n_rows, n_outputs) the probability of each observed value (the paper's rho), NaN if missing
     coded : (n_rows, n_outputs) outputs as ``log_odds`` mean them: 1 where these are of what was observed
@@ -55,6 +57,7 @@ class ScoredRows:
     odds: Floats | None = None
     wrong: Floats | None = None
     forecast: Forecast | None = None
+    new_levels: NewLevels = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         read_only(self.log_odds, self.weights, self.contributions, self.training_match)
@@ -77,6 +80,11 @@ class ScoredRows:
             return self.forecast.layout.columns
         return tuple(OutputColumn(name) for name in self.output_names)
 
+    def observed_value(self, row: int, output: int) -> Value:
+        """What stands in an output of a row, for a program; None if it is missing."""
+        new = self.new_levels.get(output, {}).get(row)
+        return self.columns[output].plain(self.Y[row, output]) if new is None else new
+
     @cached_property
     def probabilities(self) -> Floats:
         found = self.probabilities_of(slice(None))
@@ -89,6 +97,20 @@ class ScoredRows:
         if self.forecast is not None:
             Y = coded(np.atleast_2d(Y), self.columns).reshape(Y.shape)
         return np.where(np.isnan(Y), np.nan, rho(self.log_odds[rows], Y))
+
+    def judged_probabilities_of(self, rows: Rows | slice | int) -> Floats:
+        """The probabilities of some rows by the models that see each row's kind of error.
+
+        These are the numbers that lists, cells, explanations and reports show.
+        """
+        found = self.probabilities_of(rows)
+        if self.views is None or self.odds is None:
+            return found
+        Y = self.Y[rows]
+        if self.forecast is not None:
+            Y = coded(np.atleast_2d(Y), self.columns).reshape(Y.shape)
+        alone = np.where(np.isnan(Y), np.nan, rho(self.views.by_inputs[rows], Y))
+        return np.where(judged_by_inputs(self.odds[rows])[..., None], alone, found)
 
     @property
     def coded(self) -> Floats:

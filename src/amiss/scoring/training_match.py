@@ -58,4 +58,5 @@ def score_new_rows(
         odds=judged.odds,
         wrong=judged.wrong,
         forecast=seen.forecast,
+        new_levels=rows.new_levels,
     )

@@ -17,7 +17,7 @@ from amiss.models.mixed.model import N_QUANTILES, probabilities
 from amiss.output.report.measures import CALIBRATION_BINS, calibration, probability_of_one
 from amiss.output.report.short import numbers, short, shown
 from amiss.scoring.forecast import WITHIN, Forecast
-from amiss.scoring.hypotheses import KINDS
+from amiss.scoring.hypotheses import judged_by_inputs
 from amiss.scoring.rows import ScoredRows
 
 NEAR = 0.1  # of the rows: those whose value lies nearest to some value
@@ -28,23 +28,17 @@ OBSERVED, RARE = 1, 2  # marks of a level
 def directions(scored: ScoredRows, rows: Rows, outputs: Rows) -> list[Direction | None]:
     """In which way an output of each row is off; None where its value is not improbable."""
     found: list[Direction | None] = []
-    by_inputs = _judged_by_inputs(scored)
-    for row, i in zip(rows.tolist(), outputs.tolist(), strict=True):
+    probable = scored.judged_probabilities_of(rows)
+    for place, (row, i) in enumerate(zip(rows.tolist(), outputs.tolist(), strict=True)):
         value, column = float(scored.Y[row, i]), scored.columns[i]
-        if not scored.probabilities[row, i] < 0.5:
+        if not probable[place, i] < 0.5:
             found.append(None)
             continue
         assert scored.forecast is not None
-        instead = scored.forecast.expected(row, i, value, bool(by_inputs[row]))
+        by_inputs = scored.odds is not None and bool(judged_by_inputs(scored.odds[row]))
+        instead = scored.forecast.expected(row, i, value, by_inputs)
         found.append(direction_of(column, value, instead))
     return found
-
-
-def _judged_by_inputs(scored: ScoredRows) -> Mask:
-    """Which rows look like an error that the models of the inputs alone see."""
-    if scored.odds is None:
-        return np.zeros(len(scored), dtype=bool)
-    return np.asarray(np.argmax(scored.odds, axis=1) != KINDS.index("contradiction"))
 
 
 def expectation(output: ExplainedOutput, layout: OutputLayout, i: int, in_full: bool) -> list[Any] | None:

@@ -67,7 +67,7 @@ def payload(material: Material) -> dict[str, Any]:
     flagged = np.flatnonzero(flags[order])
     if rows.forecast is None:
         mine = order[flagged]
-        wrong = suspicions(first[flagged], rows.probabilities[mine], rows.Y[mine])
+        wrong = suspicions(first[flagged], rows.judged_probabilities_of(mine), rows.Y[mine])
         found["outputs"] |= {"commissions": wrong.commissions.tolist(), "omissions": wrong.omissions.tolist()}
     else:
         looked_at = max(len(listed), int(flagged.max(initial=-1)) + 1)
@@ -108,9 +108,9 @@ def _main_suspects(material: Material, order: Rows, details: list[dict[str, Any]
 
 def _listed(material: Material, rows: Rows, first: Rows) -> dict[str, Any]:
     """The ranked list as columns, each row with its main suspect; null where nothing is observed."""
-    scored, columns = material.rows, material.rows.columns
+    scored = material.rows
     added = scored.contributions[rows, first]
-    observed = scored.Y[rows, first]
+    observed = map(scored.observed_value, rows.tolist(), first.tolist())
     ids = material.ids
     return {
         "row": (rows + 1).tolist(),
@@ -121,8 +121,8 @@ def _listed(material: Material, rows: Rows, first: Rows) -> dict[str, Any]:
         ],
         "score": numbers(scored.scores[rows], DIGITS),
         "output": [int(i) if more > 0 else None for i, more in zip(first, added, strict=True)],
-        "observed": [shown(columns[i].plain(value)) for i, value in zip(first, observed.tolist(), strict=True)],
-        "probability": numbers(scored.probabilities[rows, first], DIGITS),
+        "observed": list(map(shown, observed)),
+        "probability": numbers(scored.judged_probabilities_of(rows)[np.arange(len(rows)), first], DIGITS),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from amiss.arrays import Floats
-from amiss.explanations.explained_output import Value
+from amiss.data.output_kinds import Value
 from amiss.wording import printable
 
 LONGEST_VALUE = 60
