@@ -32,6 +32,7 @@ class Rows:
     line : where the names stand, for messages
     texts : how cells become texts, if they are anything else
     decimal_comma : ``0,5`` is a number
+    thousands_points : ``1.345`` may be a whole number
     index : the ids of the rows, where a column without a name gives them; it grows while the rows are read
     """
 
@@ -40,6 +41,7 @@ class Rows:
     line: int | None = None
     texts: Texts | None = None
     decimal_comma: bool = False
+    thousands_points: bool = False
     index: list[str] | None = None
 
 
@@ -54,6 +56,7 @@ def read_rows(source: Source, selection: Selection, rows: Rows) -> Part:
             categorical=selection.is_categorical(header[position]),
             output=header[position] in roles.outputs,
             decimal_comma=rows.decimal_comma,
+            thousands_points=rows.thousands_points,
         )
         for position in roles.kept
     ]
@@ -88,7 +91,8 @@ def read_rows(source: Source, selection: Selection, rows: Rows) -> Part:
         ids if roles.id is not None else None,
         pictures if roles.pictures is not None else None,
     )
-    return _with_index(part, rows.index)
+    decimals = frozenset(column.decimal for column in columns) - {""}
+    return _with_index(replace(part, thousands_points=rows.thousands_points, decimals=decimals), rows.index)
 
 
 def _with_index(part: Part, index: list[str] | None) -> Part:

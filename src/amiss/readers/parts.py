@@ -90,4 +90,6 @@ def request_of(part: Part, request: Request) -> Request:
         typed=part.texts != "cells",
         declared=part.texts == "levels",
         decimal_comma=part.decimal_comma,
+        thousands_points=part.thousands_points,
+        decimals=part.decimals,
     )

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Floats
-from amiss.data.output_kinds import Asked
+from amiss.data.output_kinds import COUNT, NUMBER, Asked
 from amiss.data.table import Table
 from amiss.errors import DataError, quoted
 from amiss.readers.columns.dates import part_of
@@ -24,6 +24,7 @@ from amiss.readers.columns.yes_no import YesNo, same
 from amiss.wording import count, first_few, printable
 
 FREE_TEXT = "free text"
+AMOUNTS = COUNT.name, NUMBER.name
 
 Column = tuple[str, Floats, tuple[str, ...] | None]
 """Name and cells of a column, and the levels if it is a category."""
@@ -51,10 +52,23 @@ class Request:
     declared: bool = False
     learned: bool = False
     decimal_comma: bool = False
+    thousands_points: bool = False
+    decimals: frozenset[str] = frozenset()
+
+    def is_amount(self, name: str) -> bool:
+        """Whether the user says that an output is a number."""
+        return name in self.outputs and self.kinds.get(name) in AMOUNTS
+
+    @property
+    def may_be_grouped(self) -> bool:
+        """Whether a point may stand between thousands; a fit has told where it does."""
+        return self.thousands_points and not self.learned
 
     def spec(self, name: str) -> ColumnSpec:
         """What is said of a column; of an output without a word of its own, how all outputs are coded."""
         said = self.specs.get(name, ColumnSpec())
+        if self.is_amount(name) and not said.says_form:
+            return replace(said, kind="number")
         if name in self.outputs and (self.true or self.false) and said == ColumnSpec(role=said.role):
             return replace(said, true=self.true, false=self.false, kind="yes_no")
         return replace(said, role="text") if self.is_text(name) else said
@@ -106,15 +120,15 @@ def settled(table: Table, request: Request) -> Settled:
     found = Settled(missing={name: spec.missing for name, spec in request.specs.items() if spec.missing})
     if sparse.issparse(table.values):
         return found
-    usual = "," if request.decimal_comma else ""
+    usual = Usual("," if request.decimal_comma else "", request.decimals if request.may_be_grouped else None)
     again = []
     for place, name in enumerate(table.names):
         _settle(found, table, place, name, request, usual)
-        if name in found.trouble and not usual:
+        if name in found.trouble and (not usual.decimal or request.may_be_grouped):
             again.append((place, name))
     if again:  # how other columns write decimals may decide what these leave open
-        usual = _usual_decimal(found, table)
-        for place, name in again if usual else ():
+        usual = _usual_of_others(found, table, request)
+        for place, name in again if usual.decimal else ():
             before = found.trouble.pop(name)
             _settle(found, table, place, name, request, usual)
             if name in found.trouble:
@@ -122,16 +136,26 @@ def settled(table: Table, request: Request) -> Settled:
     return found
 
 
-def _usual_decimal(found: Settled, table: Table) -> str:
-    seen = {told.spec.decimal for told in found.told.values()} - {""}
-    for place in range(len(table.names)) if not seen else ():
-        cells = table.column(place)
-        if place not in table.levels and (cells[~np.isnan(cells)] % 1).any():
-            return "."
-    return seen.pop() if len(seen) == 1 else ""
+@dataclass(frozen=True)
+class Usual:
+    """The mark before decimals that is usual in a file, and those that its columns show (None: no matter)."""
+
+    decimal: str
+    shown: frozenset[str] | None
 
 
-def _settle(found: Settled, table: Table, place: int, name: str, request: Request, usual: str) -> None:
+def _usual_of_others(found: Settled, table: Table, request: Request) -> Usual:
+    told = {told.spec.decimal for told in found.told.values()} - {""}
+    plain = not request.decimal_comma and any(
+        place not in table.levels and (table.column(place) % 1 > 0).any() for place in range(len(table.names))
+    )
+    shown = request.decimals | told | ({"."} if plain else set())
+    seen = told or shown
+    usual = "," if request.decimal_comma else next(iter(seen)) if len(seen) == 1 else ""
+    return Usual(usual, shown if request.may_be_grouped else None)
+
+
+def _settle(found: Settled, table: Table, place: int, name: str, request: Request, usual: Usual) -> None:
     spec, output = request.spec(name), name in request.outputs
     if place not in table.levels:
         values = _as_said(spec, table.column(place))
@@ -149,10 +173,12 @@ def _settle(found: Settled, table: Table, place: int, name: str, request: Reques
     if chosen is not None and (not isinstance(chosen, str) or chosen == "class"):
         return
     told = _read_as_said(spec, texts, usual) if spec.says_form else None
-    if told is None or (isinstance(told, Trouble) and name not in request.specs):  # outputs may be coded otherwise
+    amount = request.is_amount(name) and not request.specs.get(name, ColumnSpec()).says_form
+    if told is None or (isinstance(told, Trouble) and (amount or name not in request.specs)):
         if request.declared:
             return
-        told = tell(texts, output=output, typed=request.typed, usual_decimal=usual)
+        said = told if amount else None
+        told = tell(texts, output=output, typed=request.typed, usual=usual.decimal, shown=usual.shown) or said
         if request.learned and not (isinstance(told, Told) and not told.spec.needs_texts):
             return  # the fit had no such column; it says so itself
     if isinstance(told, Trouble):
@@ -163,8 +189,8 @@ def _settle(found: Settled, table: Table, place: int, name: str, request: Reques
         _name_or_prose(found, name, texts)
 
 
-def _read_as_said(spec: ColumnSpec, texts: Texts, usual: str) -> Told | Trouble:
-    told = read_as(spec, texts, usual)
+def _read_as_said(spec: ColumnSpec, texts: Texts, usual: Usual) -> Told | Trouble:
+    told = read_as(spec, texts, usual.decimal, usual.shown)
     if isinstance(told, Trouble) or spec.parts is None:
         return told
     return replace(told, spec=replace(told.spec, parts=spec.parts))

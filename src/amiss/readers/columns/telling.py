@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -14,14 +14,17 @@ from amiss.readers.columns.contradiction import Contradiction
 from amiss.readers.columns.dates import DateFormat, spans
 from amiss.readers.columns.durations import DurationFormat
 from amiss.readers.columns.missing import is_marker, is_missing
-from amiss.readers.columns.numbers import NumberFormat
+from amiss.readers.columns.numbers import NumberFormat, is_grouped, two_ways
 from amiss.readers.columns.spec import ColumnSpec
 from amiss.readers.columns.words import is_prose
 from amiss.readers.columns.yes_no import YesNo, same
 
 SAMPLE = 200  # texts that are looked at first, where all would take long
+FEWEST_GROUPED = 5  # cells such as 1.345 in a column, below which the point is taken as that of decimals
 MANY_LEVELS = 20  # an identifier or a free text has more different texts than this
 CORRECT = "correct the cell, leave it empty, or read the column as categories (--categorical)"
+Decimals = Set[str] | None
+"""The marks that the decimals of other columns have; None if a point stands before decimals in any case."""
 NOUNS = {"date": "date", "duration": "duration", "percentage": "percentage"}
 
 
@@ -70,11 +73,17 @@ class Reader(Protocol):
     def read(self, texts: Sequence[str]) -> list[float | None]: ...
 
 
-def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") -> Told | Trouble | None:
+def tell(
+    texts: Texts, *, output: bool, typed: bool, usual: str = "", shown: Decimals = None
+) -> Told | Trouble | None:
     """What a column is by its texts; None if they are categories, as far as anybody can see.
 
-    ``typed`` says that a format with numbers of its own has kept them as texts.
+    ``typed`` says that a format with numbers of its own has kept them as texts, ``shown`` that a point
+    may stand between thousands.
     """
+    grouped = _grouped_numbers(texts, shown)
+    if grouped is not None:
+        return grouped
     plain = _plain_numbers(texts)
     if plain is not None:
         return None if typed and not plain.what else plain
@@ -82,7 +91,7 @@ def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") ->
     if not present:
         return None
     try:
-        reader = _told(present, usual_decimal)
+        reader = _told(present, usual)
     except Contradiction as found:
         among_numbers = _stray_among_numbers(texts)  # one cell of 7y in a column of ages is a slip, and no unit
         if among_numbers is None:
@@ -92,14 +101,19 @@ def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") ->
         reader = YesNo.told(present, some_blank=texts.some_blank)
     if reader is not None:
         return _read(reader, texts.words, spec_of(reader))
-    return None if output or typed else _stray(texts, usual_decimal)
+    return None if output or typed else _stray(texts, usual)
 
 
-def read_as(spec: ColumnSpec, texts: Texts, usual_decimal: str = "") -> Told | Trouble:
+def read_as(spec: ColumnSpec, texts: Texts, usual: str = "", shown: Decimals = None) -> Told | Trouble:
     """The column as ``spec`` says; a text that does not fit is trouble."""
+    if spec.kind == "number" and not (spec.unit or spec.decimal or spec.thousands):
+        grouped = _grouped_numbers(texts, shown)
+        if grouped is not None:
+            kept = isinstance(grouped, Told)
+            return replace(grouped, spec=replace(grouped.spec, missing=spec.missing)) if kept else grouped
     present = [word for word in texts.words if not is_missing(word)]
     try:
-        reader = _said(spec, present, texts, usual_decimal)
+        reader = _said(spec, present, texts, usual)
     except Contradiction as found:
         return _trouble(found, texts)
     return _read(reader, texts.words, replace(spec_of(reader), missing=spec.missing))
@@ -108,6 +122,22 @@ def read_as(spec: ColumnSpec, texts: Texts, usual_decimal: str = "") -> Told | T
 def _trouble(found: Contradiction, texts: Texts) -> Trouble:
     words = np.isin(texts.words, found.texts) if found.texts else None
     return Trouble(found.short, found.problem, words)
+
+
+def _grouped_numbers(texts: Texts, shown: Decimals) -> Told | Trouble | None:
+    """Numbers such as 1.345 in a file where the point may stand between thousands; other columns decide."""
+    if shown is None or not any("." in word for word in texts.words):
+        return None
+    numbers = np.array([not is_missing(word) for word in texts.words])
+    present = [word for word in texts.words if not is_missing(word)]
+    points = np.array(["." in word for word in texts.words]) & numbers
+    if not points.any() or not all(map(is_grouped, present)):
+        return None
+    if shown == {","}:
+        return _read(NumberFormat(",", "."), texts.words, ColumnSpec(kind="number", decimal=",", thousands="."))
+    if shown == {"."} or texts.counts[points].sum() < FEWEST_GROUPED:
+        return None
+    return _trouble(two_ways("."), texts)
 
 
 def _plain_numbers(texts: Texts) -> Told | None:
@@ -119,9 +149,9 @@ def _plain_numbers(texts: Texts) -> Told | None:
     return Told(np.array(values, dtype=float), spec, _what(spec, texts.words))
 
 
-def _told(words: Sequence[str], usual_decimal: str) -> Reader | None:
+def _told(words: Sequence[str], usual: str) -> Reader | None:
     trouble = None
-    for tell_kind in (lambda: NumberFormat.told(words, usual_decimal), lambda: DateFormat.told(words)):
+    for tell_kind in (lambda: NumberFormat.told(words, usual), lambda: DateFormat.told(words)):
         try:
             found: Reader | None = tell_kind()
         except Contradiction as contradiction:
@@ -139,7 +169,7 @@ def _told(words: Sequence[str], usual_decimal: str) -> Reader | None:
     return found
 
 
-def _said(spec: ColumnSpec, words: Sequence[str], texts: Texts, usual_decimal: str) -> Reader:
+def _said(spec: ColumnSpec, words: Sequence[str], texts: Texts, usual: str) -> Reader:
     """How to read a column of a kind that was said; what was not said of it is told from its texts."""
     if spec.kind == "date":
         return DateFormat(spec.format) if spec.format else DateFormat.told(words) or DateFormat()
@@ -153,7 +183,7 @@ def _said(spec: ColumnSpec, words: Sequence[str], texts: Texts, usual_decimal: s
         return YesNo.told(words, some_blank=texts.some_blank) or YesNo(("yes",), ("no",))
     unit = "%" if spec.kind == "percentage" and not spec.unit else spec.unit
     if not (spec.decimal or spec.thousands):
-        told = NumberFormat.told(words, usual_decimal, unit if unit or not spec.bare else None)
+        told = NumberFormat.told(words, usual, unit if unit or not spec.bare else None)
         return (
             NumberFormat("", "", unit, spec.bare) if told is None else replace(told, bare=spec.bare and bool(unit))
         )
@@ -244,7 +274,7 @@ def _stray_among_numbers(texts: Texts) -> Trouble | None:
     return None
 
 
-def _stray(texts: Texts, usual_decimal: str) -> Trouble | None:
+def _stray(texts: Texts, usual: str) -> Trouble | None:
     """The same, among dates, durations and numbers that are written otherwise, too."""
     among_numbers = _stray_among_numbers(texts)
     if among_numbers is not None:
@@ -258,7 +288,7 @@ def _stray(texts: Texts, usual_decimal: str) -> Trouble | None:
         if len(present) <= FEW_NUMBERS or texts.counts[fitting].sum() < MOSTLY * texts.counts.sum():
             continue
         try:
-            told = reader.told(present, usual_decimal) if reader is NumberFormat else reader.told(present)
+            told = reader.told(present, usual) if reader is NumberFormat else reader.told(present)
         except Contradiction:
             continue
         if told is not None:
