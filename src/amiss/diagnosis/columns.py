@@ -14,12 +14,13 @@ from amiss.data.validation import as_outputs
 from amiss.diagnosis.findings import ColumnFinding
 from amiss.diagnosis.sentinels import sentinels
 from amiss.errors import DataError, quoted
-from amiss.readers.columns.settling import FREE_TEXT, Request, Settled, applied, texts_of
+from amiss.readers.columns.settling import FREE_TEXT, Request, Settled, applied, place_of, texts_of
 from amiss.readers.columns.spec import ColumnSpec
 from amiss.readers.columns.telling import described
 from amiss.readers.columns.yes_no import YesNo
 from amiss.wording import count, percent
 
+NO_OUTPUT = "cannot be an output"
 FEW_LEVELS = 10  # of a column that may be an output
 SAMPLE = 20_000  # rows in which different values are counted; more than a few show at once
 
@@ -114,23 +115,29 @@ class Looked:
             "text" if free else "",
             seen,
             FREE_TEXT if free else "needs a decision",
-            trouble.problem,
+            self._advice(name, place),
             needs_decision=True,
             spec=ColumnSpec(role="input"),
         )
+
+    def _advice(self, name: str, place: int) -> str:
+        """What to do about a column in trouble, and where."""
+        trouble = self.found.trouble[name]
+        where = place_of(trouble, self.table, place)
+        return f"{where}: {trouble.problem}" if where else trouble.problem
 
     def _output(self, name: str, place: int) -> ColumnFinding:
         """An output: its kind, or why it cannot be one."""
         gone = _missing(self.table.column(place))
         if name in self.found.trouble:
             trouble = self.found.trouble[name]
-            return ColumnFinding(name, "output", "", trouble.short, "cannot be an output", trouble.problem, True)
+            return ColumnFinding(name, "output", "", trouble.short, NO_OUTPUT, self._advice(name, place), True)
         one = applied(self.table.select([place]), self.found)
         said = {name: self.kinds[name]} if name in self.kinds else None
         try:
             [column] = output_columns(as_outputs(one.select([0]), kinds=said))
         except DataError as error:
-            return ColumnFinding(name, "output", "", f"no output{gone}", "cannot be an output", str(error), True)
+            return ColumnFinding(name, "output", "", f"no output{gone}", NO_OUTPUT, str(error), True)
         told = self.found.told.get(name)
         what = told.what if told is not None and told.what else ""
         few = f"{len(column.levels)} levels" if column.levels else "numbers" if column.kind is NUMBER else ""

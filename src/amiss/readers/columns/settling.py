@@ -17,13 +17,16 @@ from amiss.data.output_kinds import COUNT, NUMBER, Asked
 from amiss.data.table import Table
 from amiss.errors import DataError, quoted
 from amiss.readers.columns.dates import part_of
+from amiss.readers.columns.mistakes import number_expected
 from amiss.readers.columns.spec import ColumnSpec
-from amiss.readers.columns.telling import Texts, Told, Trouble, is_free_text, read_as, tell
+from amiss.readers.columns.telling import is_free_text, read_as, tell
+from amiss.readers.columns.texts import Texts, Told, Trouble
 from amiss.readers.columns.words import Vocabulary
 from amiss.readers.columns.yes_no import YesNo, same
 from amiss.wording import count, first_few, printable
 
 FREE_TEXT = "free text"
+A_DATE = "a date is no output; enter the number of days as a number of your own, or leave the column out (--drop)"
 AMOUNTS = COUNT.name, NUMBER.name
 
 Column = tuple[str, Floats, tuple[str, ...] | None]
@@ -177,10 +180,12 @@ def _settle(found: Settled, table: Table, place: int, name: str, request: Reques
     if told is None or (isinstance(told, Trouble) and (amount or name not in request.specs)):
         if request.declared:
             return
-        said = told if amount else None
+        said = number_expected(told, texts, request.kinds[name]) if amount and isinstance(told, Trouble) else None
         told = tell(texts, output=output, typed=request.typed, usual=usual.decimal, shown=usual.shown) or said
         if request.learned and not (isinstance(told, Told) and not told.spec.needs_texts):
             return  # the fit had no such column; it says so itself
+    if isinstance(told, Told) and told.spec.kind == "date" and output and not request.learned:
+        told = Trouble("dates", A_DATE)
     if isinstance(told, Trouble):
         found.trouble[name] = told
     elif told is not None:
@@ -243,18 +248,22 @@ def without_missing(table: Table, request: Request) -> Table:
     return table
 
 
+def place_of(trouble: Trouble, table: Table, place: int) -> str:
+    """Where the first text stands that is to blame; empty if none is."""
+    if trouble.words is None:
+        return ""
+    bad = {word for word, is_bad in zip(texts_of(table, place).words, trouble.words, strict=True) if is_bad}
+    codes = [code for code, level in enumerate(table.levels[place]) if level in bad]
+    return table.where(int(np.argmax(np.isin(table.column(place), codes))))
+
+
 def refuse_trouble(found: Settled, table: Table, file: str) -> None:
     """One line on every column that needs a decision; where there is one only, with its place."""
     if not found.trouble:
         return
     if len(found.trouble) == 1:
         [(name, trouble)] = found.trouble.items()
-        place = table.names.index(name)
-        where = table.files.removesuffix(": ")
-        if trouble.words is not None:
-            levels = np.array(texts_of(table, place).words)[trouble.words]
-            bad = [code for code, level in enumerate(table.levels[place]) if level in set(levels.tolist())]
-            where = table.where(int(np.argmax(np.isin(table.column(place), bad))))
+        where = place_of(trouble, table, table.names.index(name)) or table.files.removesuffix(": ")
         raise DataError(f"{where}, column {quoted(name)}: {trouble.problem}")
     each = [f'"{printable(name)}" ({trouble.short})' for name, trouble in found.trouble.items()]
     raise DataError(
