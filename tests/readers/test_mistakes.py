@@ -84,3 +84,23 @@ def test_a_date_is_no_output(read, tmp_path):
     with pytest.raises(DataError, match="column 'y': a date is no output; enter the number of days"):
         read(DAYS)()
     assert "a date is no output" in amiss.check(tmp_path / "t.csv", outputs="y").problem
+
+
+def test_a_rare_level_that_looks_like_another_is_noted(read, tmp_path):
+    cells = [("Pneumonie", "Sepsis", "COPD", "grade 10")[i % 4] for i in range(N)]
+    cells[5:9] = ["Pneumonei", "copd", "copd", "grade 11"]
+    [*_, note] = read(cells)().notes
+    assert note == (
+        "Output \"y\": level seen once that resembles another: 'Pneumonei' ('Pneumonie'); "
+        "level seen twice that resembles another: 'copd' ('COPD')."
+    )
+    found = amiss.check(tmp_path / "t.csv", outputs="y")["y"]
+    assert found.remark == note.removeprefix('Output "y": ').removesuffix(".")
+    assert not any(
+        "resembles" in each for each in read([each.replace("grade 11", "other") for each in "ab" * 50])().notes
+    )
+
+
+def test_an_output_of_counts_is_said_to_hold_whole_numbers(read, tmp_path):
+    read(EACH % 7)
+    assert amiss.check(tmp_path / "t.csv", outputs="y")["y"].seen == "whole numbers"

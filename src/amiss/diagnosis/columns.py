@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from amiss.arrays import Floats
-from amiss.data.output_kinds import NUMBER
+from amiss.data.alike_levels import alike_levels
+from amiss.data.output_kinds import COUNT, NUMBER
 from amiss.data.table import Table, output_columns
 from amiss.data.validation import as_outputs
 from amiss.diagnosis.findings import ColumnFinding
@@ -135,16 +136,18 @@ class Looked:
         one = applied(self.table.select([place]), self.found)
         said = {name: self.kinds[name]} if name in self.kinds else None
         try:
-            [column] = output_columns(as_outputs(one.select([0]), kinds=said))
+            outputs = as_outputs(one.select([0]), kinds=said)
         except DataError as error:
             return ColumnFinding(name, "output", "", f"no output{gone}", NO_OUTPUT, str(error), True)
-        told = self.found.told.get(name)
+        [column], told = output_columns(outputs), self.found.told.get(name)
         what = told.what if told is not None and told.what else ""
         few = f"{len(column.levels)} levels" if column.levels else "numbers" if column.kind is NUMBER else ""
         spec = replace(told.spec if told is not None else ColumnSpec(), role="output", output=column.kind.name)
         if column.kind.ordered:
             spec = replace(spec, levels=column.levels)
-        return ColumnFinding(name, "output", column.kind.name, (what or few or "0 and 1") + gone, spec=spec)
+        few = few or ("whole numbers" if column.kind is COUNT else "0 and 1")
+        remark = alike_levels(column, outputs.column(0))
+        return ColumnFinding(name, "output", column.kind.name, (what or few) + gone, remark, spec=spec)
 
 
 def _numbers(name: str, cells: Floats, gone: str) -> ColumnFinding:
