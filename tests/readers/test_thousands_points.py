@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -85,3 +88,28 @@ def test_an_output_that_is_said_to_be_a_number_is_read_as_one(tmp_path, said):
     pd.DataFrame({"a": np.arange(N) / 7, "dose": [str(i) for i in range(N)]}).to_excel(tmp_path / "t.xlsx")
     data = amiss.read(tmp_path / "t.xlsx", columns={"dose": {"role": "output", **said}})
     assert data.Y.values[:, 0].tolist() == list(range(N)) and data.Y.kinds[0].kind.name == "number"
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".json", ".sqlite"])
+def test_numbers_of_the_file_beside_texts_with_a_comma_and_a_unit(tmp_path, suffix):
+    weights = np.arange(N) + 50.3
+    cells = [f"{each:.1f} kg".replace(".", ",") if i % 3 else float(each) for i, each in enumerate(weights)]
+    frame, path = pd.DataFrame({"weight": cells, "y": np.arange(N) % 2}), tmp_path / f"t{suffix}"
+    if suffix == ".xlsx":
+        frame.to_excel(path, index=False)
+    elif suffix == ".json":
+        frame.to_json(path, orient="records")
+    else:
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("create table t (weight, y)")
+            database.executemany("insert into t values (?, ?)", zip(cells, [i % 2 for i in range(N)], strict=True))
+            database.commit()
+    with pytest.raises(
+        DataError, match=r"'weight': some numbers have the unit kg .*\(unit = \"kg\" in columns.toml"
+    ):
+        amiss.read(path, outputs="y")
+    for said in ({"unit": "kg"}, {"unit": "kg", "decimal": ","}):
+        data = amiss.read(path, outputs="y", columns={"weight": said})
+        np.testing.assert_allclose(data.X.values[:, 0], weights)
+    later = amiss.read(path, outputs="y", columns=data.columns, like=(data.input_names, data.output_names))
+    np.testing.assert_allclose(later.X.values[:, 0], weights)

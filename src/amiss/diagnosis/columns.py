@@ -22,6 +22,7 @@ from amiss.readers.columns.yes_no import YesNo
 from amiss.wording import count, percent
 
 NO_OUTPUT = "cannot be an output"
+MOST_MARKS, LONGEST_MARK = 5, 15  # texts that may stand for missing, and their letters
 FEW_LEVELS = 10  # of a column that may be an output
 SAMPLE = 20_000  # rows in which different values are counted; more than a few show at once
 
@@ -119,7 +120,20 @@ class Looked:
             self._advice(name, place),
             needs_decision=True,
             spec=ColumnSpec(role="input"),
+            suggested=self._suggested(name, place),
         )
+
+    def _suggested(self, name: str, place: int) -> ColumnSpec:
+        """Texts that stand several times among others of a kind most likely mean a missing cell."""
+        texts, strays = texts_of(self.table, place), self.found.trouble[name].words
+        if strays is None or not self.found.trouble[name].short.endswith("numbers and texts"):
+            return ColumnSpec()
+        repeated = [
+            word
+            for word, n, is_stray in zip(texts.words, texts.counts.tolist(), strays, strict=True)
+            if is_stray and n > 1 and len(word) <= LONGEST_MARK
+        ]
+        return ColumnSpec(missing=tuple(repeated) if len(repeated) <= MOST_MARKS else ())
 
     def _advice(self, name: str, place: int) -> str:
         """What to do about a column in trouble, and where."""
@@ -132,7 +146,8 @@ class Looked:
         gone = _missing(self.table.column(place))
         if name in self.found.trouble:
             trouble = self.found.trouble[name]
-            return ColumnFinding(name, "output", "", trouble.short, NO_OUTPUT, self._advice(name, place), True)
+            advice, suggested = self._advice(name, place), self._suggested(name, place)
+            return ColumnFinding(name, "output", "", trouble.short, NO_OUTPUT, advice, True, suggested=suggested)
         one = applied(self.table.select([place]), self.found)
         said = {name: self.kinds[name]} if name in self.kinds else None
         try:

@@ -14,6 +14,7 @@ from amiss.readers.cells import CellColumn
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
+from amiss.readers.typed_cells import TypedNumber
 
 CHUNK_ROWS = 4096
 
@@ -31,6 +32,7 @@ class Rows:
     numbered : each row with its number: the line in a text file, the row in a sheet
     line : where the names stand, for messages
     texts : how cells become texts, if they are anything else
+    typed : cells are texts of a file that has numbers of its own
     decimal_comma : ``0,5`` is a number
     thousands_points : ``1.345`` may be a whole number
     index : the ids of the rows, where a column without a name gives them; it grows while the rows are read
@@ -40,6 +42,7 @@ class Rows:
     numbered: Iterator[tuple[int, Sequence[Any]]]
     line: int | None = None
     texts: Texts | None = None
+    typed: bool = False
     decimal_comma: bool = False
     thousands_points: bool = False
     index: list[str] | None = None
@@ -60,6 +63,7 @@ def read_rows(source: Source, selection: Selection, rows: Rows) -> Part:
         )
         for position in roles.kept
     ]
+    typed: dict[str, set[str]] = {header[position]: set() for position in roles.kept}
     lines: list[int] = []
     ids: list[str] = []
     pictures: list[str] = []
@@ -68,9 +72,11 @@ def read_rows(source: Source, selection: Selection, rows: Rows) -> Part:
         cells = list(zip(*(row for _, row in chunk), strict=True))
         for column, position in zip(columns, roles.kept, strict=True):
             found = texts(cells[position], header[position], numbers)
+            if column.keeps_texts and (rows.texts is not None or rows.typed):
+                typed[header[position]].update(cell for cell in found if type(cell) is TypedNumber)
             column.extend([cell.strip() for cell in found], numbers)
         if roles.id is not None:
-            ids.extend(texts(cells[roles.id], header[roles.id], numbers))
+            ids.extend(map(str, texts(cells[roles.id], header[roles.id], numbers)))
         if roles.pictures is not None:
             paths = texts(cells[roles.pictures], header[roles.pictures], numbers)
             pictures.extend(source.beside(path.strip()) for path in paths)
@@ -92,7 +98,12 @@ def read_rows(source: Source, selection: Selection, rows: Rows) -> Part:
         pictures if roles.pictures is not None else None,
     )
     decimals = frozenset(column.decimal for column in columns) - {""}
-    return _with_index(replace(part, thousands_points=rows.thousands_points, decimals=decimals), rows.index)
+    part = replace(part, thousands_points=rows.thousands_points, decimals=decimals)
+    texts_too = {table.names[place] for place in table.levels}
+    found_typed = {
+        name: frozenset(map(str, texts)) for name, texts in typed.items() if name in texts_too and texts
+    }
+    return _with_index(replace(part, typed_numbers=found_typed), rows.index)
 
 
 def _with_index(part: Part, index: list[str] | None) -> Part:

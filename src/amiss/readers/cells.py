@@ -73,6 +73,11 @@ class CellColumn:
         return np.concatenate(self._chunks), None
 
     @property
+    def keeps_texts(self) -> bool:
+        """Whether the texts of the cells are still known."""
+        return not self._numeric
+
+    @property
     def decimal(self) -> str:
         """The mark that decimals of a column of numbers have, if the column shows it."""
         return "".join(self._marks) if self._numeric and len(self._marks) == 1 else ""

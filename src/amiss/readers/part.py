@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +29,7 @@ class Part:
     ``ids_found``, nobody asked for them. ``notes`` say how the file was read, where that needs saying. ``texts``
     says what its categories are before anybody looks at them, and ``decimal_comma`` that numbers have one.
     With ``thousands_points``, a point may stand between thousands; ``decimals`` are the marks that columns of
-    numbers show.
+    numbers show. ``typed_numbers`` are the texts of cells that are numbers in the file, by column.
     """
 
     source: Source
@@ -44,6 +44,7 @@ class Part:
     decimal_comma: bool = False
     thousands_points: bool = False
     decimals: frozenset[str] = frozenset()
+    typed_numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -99,6 +100,9 @@ def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]
         notes=_joined_notes(parts),
         thousands_points=any(part.thousands_points for part in parts),
         decimals=frozenset().union(*(part.decimals for part in parts)),
+        typed_numbers={
+            name: frozenset().union(*(part.typed_numbers.get(name, ()) for part in parts)) for name in names
+        },
     )
 
 

@@ -93,4 +93,5 @@ def request_of(part: Part, request: Request) -> Request:
         decimal_comma=part.decimal_comma,
         thousands_points=part.thousands_points,
         decimals=part.decimals,
+        typed_numbers=part.typed_numbers,
     )

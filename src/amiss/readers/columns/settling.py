@@ -57,6 +57,7 @@ class Request:
     decimal_comma: bool = False
     thousands_points: bool = False
     decimals: frozenset[str] = frozenset()
+    typed_numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def is_amount(self, name: str) -> bool:
         """Whether the user says that an output is a number."""
@@ -165,7 +166,7 @@ def _settle(found: Settled, table: Table, place: int, name: str, request: Reques
         if values is not None:
             found.told[name] = Told(values, spec)
         return
-    texts = texts_of(table, place)
+    texts = replace(texts_of(table, place), numbers=request.typed_numbers.get(name, frozenset()))
     if spec.role == "text" or spec.kind == "text":
         known = Vocabulary(spec.words) if spec.words is not None else None
         found.words[name] = known or Vocabulary.told(texts.words, texts.counts.tolist())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -28,6 +28,19 @@ NOUNS = {"date": "date", "duration": "duration", "percentage": "percentage"}
 
 class Reader(Protocol):
     def read(self, texts: Sequence[str]) -> list[float | None]: ...
+
+
+@dataclass(frozen=True)
+class _TypedToo:
+    """Numbers that a column writes in its own form, beside those that the file holds as numbers."""
+
+    written: NumberFormat
+    numbers: Set[str]
+
+    def read(self, texts: Sequence[str]) -> list[float | None]:
+        found = self.written.read(texts)
+        pairs = zip(texts, found, strict=True)
+        return [number_of(text) if text in self.numbers else value for text, value in pairs]
 
 
 def tell(
@@ -73,11 +86,15 @@ def read_as(spec: ColumnSpec, texts: Texts, usual: str = "", shown: Decimals = N
         if grouped is not None:
             return grouped
     present = [word for word in texts.words if not is_missing(word)]
+    written = [word for word in present if word not in texts.numbers]
     try:
-        reader = _said(spec, present, texts, usual)
+        reader = _said(spec, written or present, texts, usual)
     except Contradiction as found:
         return _trouble(found, texts)
-    return _read(reader, texts.words, replace(spec_of(reader), missing=spec.missing))
+    kept = replace(spec_of(reader), missing=spec.missing)
+    if isinstance(reader, NumberFormat) and texts.numbers and (reader.bare or not reader.unit):
+        return _read(_TypedToo(reader, texts.numbers), texts.words, kept)
+    return _read(reader, texts.words, kept)
 
 
 def _trouble(found: Contradiction, texts: Texts) -> Trouble:

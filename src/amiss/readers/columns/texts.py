@@ -15,11 +15,15 @@ MANY_LEVELS = 20  # an identifier or a free text has more different texts than t
 
 @dataclass(frozen=True)
 class Texts:
-    """The different texts of a column, in how many rows each stands, and how many cells are empty."""
+    """The different texts of a column, in how many rows each stands, and how many cells are empty.
+
+    Those among ``numbers`` are numbers in the file, which need no unit and whose decimals follow a point.
+    """
 
     words: Sequence[str]
     counts: Rows
     n_blank: int = 0
+    numbers: frozenset[str] = frozenset()
 
     @property
     def n_rows(self) -> int:
