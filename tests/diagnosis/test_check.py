@@ -147,3 +147,22 @@ def test_repeated_texts_among_numbers_are_suggested_as_missing(tmp_path):
     (tmp_path / "c.toml").write_text(text.replace('# missing = ["<5"', 'missing = ["once", "<5"'))
     data = amiss.read(tmp_path / "t.csv", columns=tmp_path / "c.toml")
     assert np.isnan(data.X.values[:, 0]).sum() == 5
+
+
+def test_what_find_takes_of_columns_check_takes_too(visits):
+    frame = visits.assign(code=EACH % 3 + 1, coded=EACH % 2 + 1)
+    found = amiss.check(
+        frame, outputs="coded", show="pid", categorical="code", text="note", true="2", false="1", drop="mixed"
+    )
+    kinds = {name: (found[name].role, found[name].kind) for name in ("pid", "code", "note", "coded")}
+    assert kinds == {
+        "pid": ("show", ""),
+        "code": ("input", "category"),
+        "note": ("text", "text"),
+        "coded": ("output", "binary"),
+    }
+
+
+def test_an_output_that_cannot_be_one_is_saved_as_an_output():
+    found = amiss.check(pd.DataFrame({"a": EACH / 7, "t": [f"t{i}" for i in EACH]}), outputs="t")
+    assert '["t"]\nrole = "output"\n' in found.to_toml()

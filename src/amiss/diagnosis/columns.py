@@ -69,6 +69,8 @@ class Looked:
             return self._told(name, gone)
         if place in self.table.levels:
             return self._category(name, place, gone)
+        if self.request.is_category(name):
+            return _finding(name, "input", "category", f"{len(np.unique(known)):,} different numbers{gone}")
         return _numbers(name, cells, gone)
 
     def _told(self, name: str, gone: str) -> ColumnFinding:
@@ -145,15 +147,14 @@ class Looked:
         """An output: its kind, or why it cannot be one."""
         gone = _missing(self.table.column(place))
         if name in self.found.trouble:
-            trouble = self.found.trouble[name]
             advice, suggested = self._advice(name, place), self._suggested(name, place)
-            return ColumnFinding(name, "output", "", trouble.short, NO_OUTPUT, advice, True, suggested=suggested)
+            return _no_output(name, self.found.trouble[name].short, advice, suggested)
         one = applied(self.table.select([place]), self.found)
         said = {name: self.kinds[name]} if name in self.kinds else None
         try:
             outputs = as_outputs(one.select([0]), kinds=said)
         except DataError as error:
-            return ColumnFinding(name, "output", "", f"no output{gone}", NO_OUTPUT, str(error), True)
+            return _no_output(name, f"no output{gone}", str(error))
         [column], told = output_columns(outputs), self.found.told.get(name)
         what = told.what if told is not None and told.what else ""
         few = f"{len(column.levels)} levels" if column.levels else "numbers" if column.kind is NUMBER else ""
@@ -163,6 +164,11 @@ class Looked:
         few = few or ("whole numbers" if column.kind is COUNT else "0 and 1")
         remark = alike_levels(column, outputs.column(0))
         return ColumnFinding(name, "output", column.kind.name, (what or few) + gone, remark, spec=spec)
+
+
+def _no_output(name: str, seen: str, advice: str, suggested: ColumnSpec | None = None) -> ColumnFinding:
+    spec, suggested = ColumnSpec(role="output"), suggested or ColumnSpec()
+    return ColumnFinding(name, "output", "", seen, NO_OUTPUT, advice, True, spec=spec, suggested=suggested)
 
 
 def _numbers(name: str, cells: Floats, gone: str) -> ColumnFinding:

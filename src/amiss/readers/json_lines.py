@@ -53,8 +53,13 @@ def _objects_by_line(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
 def _parsed(source: Source, text: str, line: int | None = None) -> Any:
     """Numbers stay as they are written, so that none is too long or rounded."""
     try:
-        numbers = {"parse_int": TypedNumber, "parse_float": TypedNumber, "parse_constant": _constant}
-        return json.loads(text, object_pairs_hook=_object, **numbers)
+        return json.loads(
+            text,
+            parse_int=TypedNumber,
+            parse_float=TypedNumber,
+            parse_constant=_constant,
+            object_pairs_hook=_object,
+        )
     except json.JSONDecodeError as error:
         advice = "; if the file holds an array of objects, name it .json" * (line == 1 and text.startswith("["))
         source.refuse(f"this is not JSON (column {error.colno}){advice}", line=line or error.lineno)
