@@ -88,10 +88,10 @@ def test_a_date_is_no_output(read, tmp_path):
 
 def test_a_rare_level_that_looks_like_another_is_noted(read, tmp_path):
     cells = [("Pneumonie", "Sepsis", "COPD", "grade 10")[i % 4] for i in range(N)]
-    cells[5:9] = ["Pneumonei", "copd", "copd", "grade 11"]
+    cells[5:9] = ["Pneunomie", "copd", "copd", "grade 11"]
     [*_, note] = read(cells)().notes
     assert note == (
-        "Output \"y\": level seen once that resembles another: 'Pneumonei' ('Pneumonie'); "
+        "Output \"y\": level seen once that resembles another: 'Pneunomie' ('Pneumonie'); "
         "level seen twice that resembles another: 'copd' ('COPD')."
     )
     found = amiss.check(tmp_path / "t.csv", outputs="y")["y"]

@@ -14,6 +14,7 @@ from amiss.errors import quoted
 from amiss.wording import first_few, printable
 
 RARE = 2  # rows in which a level may stand and still be a slip
+LONG = 5  # letters of a level in which swapped letters are a slip
 ALIKE = 0.85  # ratio of difflib
 MOST_LEVELS = 1000  # of more levels, comparing all takes long
 DIGITS = re.compile(r"\d+")
@@ -53,7 +54,13 @@ def alike_notes(outputs: Table) -> list[str]:
 
 def _resembled(level: str, others: list[str]) -> str:
     """The other level that this looks like, if one does; other digits make another level."""
-    folded = "".join(level.casefold().split())
-    same = [other for other in others if "".join(other.casefold().split()) == folded]
+    folded = _letters(level)
+    same = [other for other in others if _letters(other) == folded]
+    same += [other for other in others if len(folded) >= LONG and sorted(_letters(other)) == sorted(folded)]
+    same = [other for other in same if DIGITS.findall(other) == DIGITS.findall(level)]
     alike = [other for other in others if DIGITS.findall(other) == DIGITS.findall(level)]
     return next(iter([*same, *get_close_matches(level, alike, n=1, cutoff=ALIKE)]), "")
+
+
+def _letters(level: str) -> str:
+    return "".join(level.casefold().split())

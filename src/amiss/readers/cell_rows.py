@@ -12,7 +12,7 @@ import numpy as np
 from amiss.data.table import Table
 from amiss.readers.cells import CellColumn
 from amiss.readers.part import Part
-from amiss.readers.select import Selection
+from amiss.readers.select import Roles, Selection
 from amiss.readers.source import Source
 from amiss.readers.typed_cells import TypedNumber
 
@@ -52,17 +52,7 @@ def read_rows(source: Source, selection: Selection, rows: Rows) -> Part:
     """The selected columns of these rows."""
     header, texts = rows.names, rows.texts or (lambda cells, *_: cells)
     roles = selection.roles(header, source, line=rows.line)
-    columns = [
-        CellColumn(
-            source,
-            header[position],
-            categorical=selection.is_categorical(header[position]),
-            output=header[position] in roles.outputs,
-            decimal_comma=rows.decimal_comma,
-            thousands_points=rows.thousands_points,
-        )
-        for position in roles.kept
-    ]
+    columns = _columns(source, selection, rows, roles)
     typed: dict[str, set[str]] = {header[position]: set() for position in roles.kept}
     lines: list[int] = []
     ids: list[str] = []
@@ -99,11 +89,27 @@ def read_rows(source: Source, selection: Selection, rows: Rows) -> Part:
     )
     decimals = frozenset(column.decimal for column in columns) - {""}
     part = replace(part, thousands_points=rows.thousands_points, decimals=decimals)
-    texts_too = {table.names[place] for place in table.levels}
-    found_typed = {
-        name: frozenset(map(str, texts)) for name, texts in typed.items() if name in texts_too and texts
-    }
-    return _with_index(replace(part, typed_numbers=found_typed), rows.index)
+    return _with_index(_with_typed(part, typed), rows.index)
+
+
+def _columns(source: Source, selection: Selection, rows: Rows, roles: Roles) -> list[CellColumn]:
+    return [
+        CellColumn(
+            source,
+            rows.names[position],
+            categorical=selection.is_categorical(rows.names[position]),
+            output=rows.names[position] in roles.outputs,
+            decimal_comma=rows.decimal_comma,
+            thousands_points=rows.thousands_points,
+        )
+        for position in roles.kept
+    ]
+
+
+def _with_typed(part: Part, typed: dict[str, set[str]]) -> Part:
+    """The part with the texts that are numbers in the file, of columns of texts."""
+    names = [part.table.names[place] for place in part.table.levels]
+    return replace(part, typed_numbers={name: frozenset(map(str, typed[name])) for name in names if typed[name]})
 
 
 def _with_index(part: Part, index: list[str] | None) -> Part:
