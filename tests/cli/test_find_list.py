@@ -115,7 +115,7 @@ def test_a_bad_file_leaves_an_old_list_as_it_was(amiss, records, tmp_path):
         stream.write("case 120,1,2,3,4,5,0,1,0,maybe\n")
     done = amiss(*FIND, "-o", "found.csv")
     assert done.code == 2
-    assert "records.csv, line 122, column 'tag_3': an output must be 0 or 1" in done.err
+    assert "records.csv, line 122, column 'tag_3': this is neither 0 nor 1" in done.err
     assert "maybe" not in done.err
     assert (tmp_path / "found.csv").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["found.csv", "records.csv"]

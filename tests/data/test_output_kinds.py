@@ -155,3 +155,11 @@ def test_checked_outputs_are_not_looked_at_again():
 def test_values_are_written_for_people_and_for_programs(value, text, plain):
     column = OutputColumn("dose", NUMBER)
     assert column.text(value) == text and column.plain(value) == plain
+
+
+def test_numbers_with_a_few_texts_are_refused_by_the_first_text():
+    cells = [str(i) if i % 10 else "none" for i in range(1, 101)]
+    with pytest.raises(DataError, match=r"row 9, column 'y': this is not a number, .*\(10 of 100 cells are"):
+        as_outputs(pd.DataFrame({"y": cells}))
+    with pytest.raises(DataError, match="row 0, column 'y': 100 different texts in 100 cells"):
+        as_outputs(pd.DataFrame({"y": [f"t{i}" for i in range(100)]}))

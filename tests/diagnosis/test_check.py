@@ -133,3 +133,36 @@ def test_copies_are_found_among_numbers_and_categories(visits):
     gaps = np.where(EACH == 4, np.nan, EACH)
     frame = visits.assign(b=visits.age, c=visits.age + 1, d=gaps, e=gaps)
     assert duplicates(as_table(frame)) == {"ward again": "ward", "b": "age", "e": "d"}
+
+
+def test_repeated_texts_among_numbers_are_suggested_as_missing(tmp_path):
+    cells = [("k.A.", "<5", "once")[i // 7] if i % 7 == 0 and i < 15 else f"{i / 4}" for i in range(300)]
+    cells[200:202] = ["k.A.", "<5"]
+    pd.DataFrame({"a": cells, "y": np.arange(300) % 2}).to_csv(tmp_path / "t.csv", index=False)
+    found = amiss.check(tmp_path / "t.csv", outputs="y")
+    advice, text = found["a"].advice, found.to_toml()
+    assert "t.csv, line 2: this is not a number, but most of the column is (5 of 300 cells are not)" in advice
+    assert 'missing = ["..."] in columns.toml' in advice and "--categorical" in advice
+    assert '["a"]\nrole = "input"\n# missing = ["<5", "k.A."]\n' in text
+    (tmp_path / "c.toml").write_text(text.replace('# missing = ["<5"', 'missing = ["once", "<5"'))
+    data = amiss.read(tmp_path / "t.csv", columns=tmp_path / "c.toml")
+    assert np.isnan(data.X.values[:, 0]).sum() == 5
+
+
+def test_what_find_takes_of_columns_check_takes_too(visits):
+    frame = visits.assign(code=EACH % 3 + 1, coded=EACH % 2 + 1)
+    found = amiss.check(
+        frame, outputs="coded", show="pid", categorical="code", text="note", true="2", false="1", drop="mixed"
+    )
+    kinds = {name: (found[name].role, found[name].kind) for name in ("pid", "code", "note", "coded")}
+    assert kinds == {
+        "pid": ("show", ""),
+        "code": ("input", "category"),
+        "note": ("text", "text"),
+        "coded": ("output", "binary"),
+    }
+
+
+def test_an_output_that_cannot_be_one_is_saved_as_an_output():
+    found = amiss.check(pd.DataFrame({"a": EACH / 7, "t": [f"t{i}" for i in EACH]}), outputs="t")
+    assert '["t"]\nrole = "output"\n' in found.to_toml()

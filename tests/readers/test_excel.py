@@ -99,7 +99,7 @@ def test_titles_blank_rows_and_columns_and_what_stands_behind_the_table(tmp_path
 
 def test_a_wrong_cell_is_named_by_its_row_in_the_sheet(tmp_path):
     rows = [["Title"], ["a", "y"], *([i, i % 2] for i in range(40)), [1, "maybe"]]
-    assert refusal(tmp_path, rows).startswith("t.xlsx, row 43, column 'y': an output must be 0 or 1")
+    assert refusal(tmp_path, rows).startswith("t.xlsx, row 43, column 'y': this is neither 0 nor 1")
     rows = [["a", "y"], *([i, i % 2] for i in range(40)), ["some", 1]]
     assert refusal(tmp_path, rows).startswith("t.xlsx, row 42, column 'a': this is not a number")
 

@@ -82,17 +82,7 @@ _PART_OF_A_FILE = (
     ),
     click.option("--encoding", metavar="NAME", help="Encoding of text files that are not UTF-8, such as cp1252."),
 )
-_OPTIONS = (
-    _FILES,
-    _OUTPUTS,
-    _KINDS,
-    _INPUTS,
-    _GIVEN,
-    _GROUP,
-    _ID,
-    _SHOW,
-    click.option("--pictures", metavar="COL", help="Column of picture files for the report; not an input."),
-    _DROP,
+_KINDS_OF_COLUMNS = (
     click.option("--categorical", metavar="COL", multiple=True, help="Columns of numbers that are categories."),
     click.option(
         "--text",
@@ -104,6 +94,19 @@ _OPTIONS = (
         "--true", metavar="VALUE", multiple=True, help="What outputs of yes and no hold for yes: --true 1"
     ),
     click.option("--false", metavar="VALUE", multiple=True, help="and for no: --false 2."),
+)
+_OPTIONS = (
+    _FILES,
+    _OUTPUTS,
+    _KINDS,
+    _INPUTS,
+    _GIVEN,
+    _GROUP,
+    _ID,
+    _SHOW,
+    click.option("--pictures", metavar="COL", help="Column of picture files for the report; not an input."),
+    _DROP,
+    *_KINDS_OF_COLUMNS,
     _COLUMNS,
     _FORMAT,
     *_PART_OF_A_FILE,
@@ -117,8 +120,8 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def checking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The files, and what is known of their columns."""
-    asked = _FILES, _OUTPUTS, _KINDS, _ID, _DROP, _COLUMNS, _FORMAT, *_PART_OF_A_FILE
-    return grouped(DATA, *asked)(command)
+    asked = _FILES, _OUTPUTS, _KINDS, _ID, _SHOW, _DROP, *_KINDS_OF_COLUMNS, _COLUMNS, _FORMAT
+    return grouped(DATA, *asked, *_PART_OF_A_FILE)(command)
 
 
 def rereading_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -29,6 +30,7 @@ FEWEST_CELLS = 20  # of fewer cells nothing but 0 and 1 is told
 LARGEST = 1e150  # its square is a number
 STRAY = 0.02  # of the cells: so few that are not 0 or 1 in a column of these are mistakes
 MOST_LEVELS, MOST_SHARE = 50, 0.5  # more levels than this, in more than this share of the cells, are no classes
+NUMBER_LIKE = re.compile(r"[+\-−]?\d[\d.,]*([eE][+-]?\d+)?")
 NOT_BINARY = (
     "an output must be 0 or 1 (or true/false, yes/no), or empty if it is missing; if it is of another kind, "
     "say so (output_kinds, --kinds NAME=class)"
@@ -40,6 +42,8 @@ Cells = tuple[Floats, OutputColumn]
 def told(name: str, cells: Floats, levels: tuple[str, ...] | None, where: Where) -> Cells:
     """The values of an output whose kind its cells tell; codes of ``levels`` if they are texts."""
     if levels is not None:
+        if len(levels) > MOST_LEVELS:
+            _refuse_numbers_and_texts(name, cells, levels, where)
         meaning = [TRUTH.get(level.strip().lower()) for level in levels]
         if any(each is not None for each in meaning):
             return _binary(name, cells, levels, where)
@@ -117,6 +121,20 @@ def _classes(name: str, cells: Floats, levels: tuple[str, ...], where: Where) ->
             "drop the column, or say that it is one (output_kinds, --kinds NAME=class)"
         )
     return cells, OutputColumn(name, CLASS, levels)
+
+
+def _refuse_numbers_and_texts(name: str, cells: Floats, levels: tuple[str, ...], where: Where) -> None:
+    """Refuse a column of numbers with a few texts by the first text."""
+    is_text = np.array([NUMBER_LIKE.fullmatch(level.strip()) is None for level in levels] + [False])
+    texts = is_text[np.where(np.isnan(cells), len(levels), cells).astype(np.intp)]
+    n_texts, n_cells = int(texts.sum()), int((~np.isnan(cells)).sum())
+    if 0 < 2 * n_texts < n_cells:
+        are = f"{n_texts:,} of {n_cells:,} cells {'is' if n_texts == 1 else 'are'} not"
+        raise DataError(
+            f"{where(int(np.argmax(texts)))}, column {quoted(name)}: this is not a number, but most of the column "
+            f"is ({are}); correct the cells, leave them "
+            'empty, or name them as missing (missing = ["..."] in columns.toml)'
+        )
 
 
 def _as_levels(name: str, cells: Floats, kind: OutputKind) -> Cells:

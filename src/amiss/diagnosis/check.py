@@ -33,6 +33,11 @@ def check(
     outputs: str | Path | Sequence[str] | None = None,
     id: str | None = None,
     drop: str | Sequence[str] = (),
+    show: str | Sequence[str] = (),
+    categorical: str | Sequence[str] = (),
+    text: str | Sequence[str] = (),
+    true: str | Sequence[str] = (),
+    false: str | Sequence[str] = (),
     columns: str | Path | Mapping[str, Any] | None = None,
     output_kinds: AskedKinds | None = None,
     format: str | None = None,
@@ -48,6 +53,7 @@ def check(
     outputs : which columns are outputs, as for :func:`amiss.read`; without it, columns that may be are named
     id : the column that identifies the rows
     drop : names or globs of columns to leave out
+    show, categorical, text, true, false : as for :func:`amiss.read`
     columns : what is known of columns, as a columns.toml or a dictionary
     output_kinds : the kind of each output that is not told by its cells
     format : the format of the files, where the suffix does not tell
@@ -62,21 +68,24 @@ def check(
         outputs=str(outputs) if isinstance(outputs, Path) else outputs,
         id=id,
         drop=as_items(drop),
+        show=as_items(show),
+        categorical=as_items(categorical),
+        text=as_items(text),
         output_kinds=checked_kinds(output_kinds),
     )
     specs = read_columns(columns)
-    asked = asked.with_columns(specs)
+    asked, coding = asked.with_columns(specs), {"true": as_items(true), "false": as_items(false)}
     if isinstance(data, str | Path):
         whole = the_part(sheet, table)
         sources = [Source.of(str(path), encoding, whole) for path in (data, *more)]
         part = _read(sources, asked, format)
-        request = request_of(part, asked.request(_selection(asked), (), (), learned=False))
+        request = request_of(part, asked.request(_selection(asked), **coding, learned=False))
         return _diagnosed(part.table, request, asked)
     if more:
         raise DataError("give one table in memory, or files")
     given = as_table(data)
     named = {name for item in as_items(asked.outputs) for name in matching_columns(item, given.names, "outputs")}
-    request = asked.request(_selection(asked), (), (), learned=False)
+    request = asked.request(_selection(asked), **coding, learned=False)
     return _diagnosed(given, replace(request, outputs=named, typed=True), asked)
 
 

@@ -8,18 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from amiss.arrays import Floats
-from amiss.data.output_kinds import NUMBER
+from amiss.data.alike_levels import alike_levels
+from amiss.data.output_kinds import COUNT, NUMBER
 from amiss.data.table import Table, output_columns
 from amiss.data.validation import as_outputs
 from amiss.diagnosis.findings import ColumnFinding
 from amiss.diagnosis.sentinels import sentinels
 from amiss.errors import DataError, quoted
-from amiss.readers.columns.settling import FREE_TEXT, Request, Settled, applied, texts_of
+from amiss.readers.columns.settling import FREE_TEXT, Request, Settled, applied, place_of, texts_of
 from amiss.readers.columns.spec import ColumnSpec
 from amiss.readers.columns.telling import described
 from amiss.readers.columns.yes_no import YesNo
 from amiss.wording import count, percent
 
+NO_OUTPUT = "cannot be an output"
+MOST_MARKS, LONGEST_MARK = 5, 15  # texts that may stand for missing, and their letters
 FEW_LEVELS = 10  # of a column that may be an output
 SAMPLE = 20_000  # rows in which different values are counted; more than a few show at once
 
@@ -66,6 +69,8 @@ class Looked:
             return self._told(name, gone)
         if place in self.table.levels:
             return self._category(name, place, gone)
+        if self.request.is_category(name):
+            return _finding(name, "input", "category", f"{len(np.unique(known)):,} different numbers{gone}")
         return _numbers(name, cells, gone)
 
     def _told(self, name: str, gone: str) -> ColumnFinding:
@@ -114,30 +119,56 @@ class Looked:
             "text" if free else "",
             seen,
             FREE_TEXT if free else "needs a decision",
-            trouble.problem,
+            self._advice(name, place),
             needs_decision=True,
             spec=ColumnSpec(role="input"),
+            suggested=self._suggested(name, place),
         )
+
+    def _suggested(self, name: str, place: int) -> ColumnSpec:
+        """Texts that stand several times among others of a kind most likely mean a missing cell."""
+        texts, strays = texts_of(self.table, place), self.found.trouble[name].words
+        if strays is None or not self.found.trouble[name].short.endswith("numbers and texts"):
+            return ColumnSpec()
+        repeated = [
+            word
+            for word, n, is_stray in zip(texts.words, texts.counts.tolist(), strays, strict=True)
+            if is_stray and n > 1 and len(word) <= LONGEST_MARK
+        ]
+        return ColumnSpec(missing=tuple(repeated) if len(repeated) <= MOST_MARKS else ())
+
+    def _advice(self, name: str, place: int) -> str:
+        """What to do about a column in trouble, and where."""
+        trouble = self.found.trouble[name]
+        where = place_of(trouble, self.table, place)
+        return f"{where}: {trouble.problem}" if where else trouble.problem
 
     def _output(self, name: str, place: int) -> ColumnFinding:
         """An output: its kind, or why it cannot be one."""
         gone = _missing(self.table.column(place))
         if name in self.found.trouble:
-            trouble = self.found.trouble[name]
-            return ColumnFinding(name, "output", "", trouble.short, "cannot be an output", trouble.problem, True)
+            advice, suggested = self._advice(name, place), self._suggested(name, place)
+            return _no_output(name, self.found.trouble[name].short, advice, suggested)
         one = applied(self.table.select([place]), self.found)
         said = {name: self.kinds[name]} if name in self.kinds else None
         try:
-            [column] = output_columns(as_outputs(one.select([0]), kinds=said))
+            outputs = as_outputs(one.select([0]), kinds=said)
         except DataError as error:
-            return ColumnFinding(name, "output", "", f"no output{gone}", "cannot be an output", str(error), True)
-        told = self.found.told.get(name)
+            return _no_output(name, f"no output{gone}", str(error))
+        [column], told = output_columns(outputs), self.found.told.get(name)
         what = told.what if told is not None and told.what else ""
         few = f"{len(column.levels)} levels" if column.levels else "numbers" if column.kind is NUMBER else ""
         spec = replace(told.spec if told is not None else ColumnSpec(), role="output", output=column.kind.name)
         if column.kind.ordered:
             spec = replace(spec, levels=column.levels)
-        return ColumnFinding(name, "output", column.kind.name, (what or few or "0 and 1") + gone, spec=spec)
+        few = few or ("whole numbers" if column.kind is COUNT else "0 and 1")
+        remark = alike_levels(column, outputs.column(0))
+        return ColumnFinding(name, "output", column.kind.name, (what or few) + gone, remark, spec=spec)
+
+
+def _no_output(name: str, seen: str, advice: str, suggested: ColumnSpec | None = None) -> ColumnFinding:
+    spec, suggested = ColumnSpec(role="output"), suggested or ColumnSpec()
+    return ColumnFinding(name, "output", "", seen, NO_OUTPUT, advice, True, spec=spec, suggested=suggested)
 
 
 def _numbers(name: str, cells: Floats, gone: str) -> ColumnFinding:

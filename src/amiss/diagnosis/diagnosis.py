@@ -92,7 +92,8 @@ class Diagnosis:
     def to_toml(self) -> str:
         """What ``amiss find --columns`` reads."""
         comments = {each.name: _comment(each) for each in self.columns}
-        return toml_text({each.name: replace(each.spec, bare=True) for each in self.columns}, comments)
+        suggested = {each.name: each.suggested for each in self.columns}
+        return toml_text({each.name: replace(each.spec, bare=True) for each in self.columns}, comments, suggested)
 
     def save(self, path: str | Path) -> None:
         """Write columns.toml."""

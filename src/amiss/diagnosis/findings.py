@@ -12,7 +12,8 @@ from amiss.readers.columns.spec import ColumnSpec
 class ColumnFinding:
     """One column: the role it should have, its kind, what was seen, and what is to be said of it.
 
-    ``needs_decision`` is True if it cannot be read without one. ``spec`` says the same for columns.toml.
+    ``needs_decision`` is True if it cannot be read without one. ``spec`` says the same for columns.toml, where
+    what is ``suggested`` is a comment.
     """
 
     name: str
@@ -23,6 +24,7 @@ class ColumnFinding:
     advice: str = ""
     needs_decision: bool = False
     spec: ColumnSpec = field(default_factory=ColumnSpec, repr=False)
+    suggested: ColumnSpec = field(default_factory=ColumnSpec, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The same in types that JSON has."""

@@ -12,8 +12,9 @@ import numpy as np
 from amiss.data.table import Table
 from amiss.readers.cells import CellColumn
 from amiss.readers.part import Part
-from amiss.readers.select import Selection
+from amiss.readers.select import Roles, Selection
 from amiss.readers.source import Source
+from amiss.readers.typed_cells import TypedNumber
 
 CHUNK_ROWS = 4096
 
@@ -31,7 +32,9 @@ class Rows:
     numbered : each row with its number: the line in a text file, the row in a sheet
     line : where the names stand, for messages
     texts : how cells become texts, if they are anything else
+    typed : cells are texts of a file that has numbers of its own
     decimal_comma : ``0,5`` is a number
+    thousands_points : ``1.345`` may be a whole number
     index : the ids of the rows, where a column without a name gives them; it grows while the rows are read
     """
 
@@ -39,7 +42,9 @@ class Rows:
     numbered: Iterator[tuple[int, Sequence[Any]]]
     line: int | None = None
     texts: Texts | None = None
+    typed: bool = False
     decimal_comma: bool = False
+    thousands_points: bool = False
     index: list[str] | None = None
 
 
@@ -47,16 +52,8 @@ def read_rows(source: Source, selection: Selection, rows: Rows) -> Part:
     """The selected columns of these rows."""
     header, texts = rows.names, rows.texts or (lambda cells, *_: cells)
     roles = selection.roles(header, source, line=rows.line)
-    columns = [
-        CellColumn(
-            source,
-            header[position],
-            categorical=selection.is_categorical(header[position]),
-            output=header[position] in roles.outputs,
-            decimal_comma=rows.decimal_comma,
-        )
-        for position in roles.kept
-    ]
+    columns = _columns(source, selection, rows, roles)
+    typed: dict[str, set[str]] = {header[position]: set() for position in roles.kept}
     lines: list[int] = []
     ids: list[str] = []
     pictures: list[str] = []
@@ -65,9 +62,11 @@ def read_rows(source: Source, selection: Selection, rows: Rows) -> Part:
         cells = list(zip(*(row for _, row in chunk), strict=True))
         for column, position in zip(columns, roles.kept, strict=True):
             found = texts(cells[position], header[position], numbers)
+            if column.keeps_texts and (rows.texts is not None or rows.typed):
+                typed[header[position]].update(cell for cell in found if type(cell) is TypedNumber)
             column.extend([cell.strip() for cell in found], numbers)
         if roles.id is not None:
-            ids.extend(texts(cells[roles.id], header[roles.id], numbers))
+            ids.extend(map(str, texts(cells[roles.id], header[roles.id], numbers)))
         if roles.pictures is not None:
             paths = texts(cells[roles.pictures], header[roles.pictures], numbers)
             pictures.extend(source.beside(path.strip()) for path in paths)
@@ -88,7 +87,29 @@ def read_rows(source: Source, selection: Selection, rows: Rows) -> Part:
         ids if roles.id is not None else None,
         pictures if roles.pictures is not None else None,
     )
-    return _with_index(part, rows.index)
+    decimals = frozenset(column.decimal for column in columns) - {""}
+    part = replace(part, thousands_points=rows.thousands_points, decimals=decimals)
+    return _with_index(_with_typed(part, typed), rows.index)
+
+
+def _columns(source: Source, selection: Selection, rows: Rows, roles: Roles) -> list[CellColumn]:
+    return [
+        CellColumn(
+            source,
+            rows.names[position],
+            categorical=selection.is_categorical(rows.names[position]),
+            output=rows.names[position] in roles.outputs,
+            decimal_comma=rows.decimal_comma,
+            thousands_points=rows.thousands_points,
+        )
+        for position in roles.kept
+    ]
+
+
+def _with_typed(part: Part, typed: dict[str, set[str]]) -> Part:
+    """The part with the texts that are numbers in the file, of columns of texts."""
+    names = [part.table.names[place] for place in part.table.levels]
+    return replace(part, typed_numbers={name: frozenset(map(str, typed[name])) for name in names if typed[name]})
 
 
 def _with_index(part: Part, index: list[str] | None) -> Part:

@@ -15,6 +15,7 @@ import numpy as np
 
 from amiss.arrays import Floats, Mask
 from amiss.errors import DataError, quoted
+from amiss.readers.columns.numbers import is_grouped
 from amiss.readers.source import Source
 
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "None", "null", "NULL"})
@@ -28,13 +29,23 @@ STRAY = (
 
 
 class CellColumn:
-    """One column, built chunk by chunk."""
+    """One column, built chunk by chunk.
+
+    If it has ``thousands_points``, numbers whose points may all stand between thousands are kept as texts.
+    """
 
     def __init__(
-        self, source: Source, name: str, *, categorical: bool, output: bool, decimal_comma: bool = False
+        self,
+        source: Source,
+        name: str,
+        *,
+        categorical: bool,
+        output: bool,
+        decimal_comma: bool = False,
+        thousands_points: bool = False,
     ) -> None:
         self.source, self.name, self.categorical, self.output = source, name, categorical, output
-        self.decimal_comma = decimal_comma
+        self.decimal_comma, self.thousands_points = decimal_comma, thousands_points
         self._codes: dict[str, int] = {}
         self._chunks: list[Floats] = []
         self._marks = set[str]()
@@ -49,16 +60,31 @@ class CellColumn:
         self._chunks.append(np.array([codes.setdefault(cell, len(codes)) for cell in cells], dtype=float))
         if self._undecided and len(codes) > MANY:
             self._undecided = False
-            if not self._read(codes)[1].any() and not self._has_both_marks(codes):
+            if not self._read(codes)[1].any() and not self._has_both_marks(codes) and not self._is_grouped():
                 self._become_numeric()
 
     def finish(self) -> tuple[Floats, tuple[str, ...] | None]:
         """The values and, if they are texts, the levels."""
         if not self._numeric:
-            if self.categorical or self._read(self._codes)[1].any() or self._has_both_marks(self._codes):
+            is_text = self.categorical or self._read(self._codes)[1].any() or self._has_both_marks(self._codes)
+            if is_text or (self._is_grouped() and any("." in cell for cell in self._codes)):
                 return self._texts()
             self._become_numeric()
         return np.concatenate(self._chunks), None
+
+    @property
+    def keeps_texts(self) -> bool:
+        """Whether the texts of the cells are still known."""
+        return not self._numeric
+
+    @property
+    def decimal(self) -> str:
+        """The mark that decimals of a column of numbers have, if the column shows it."""
+        return "".join(self._marks) if self._numeric and len(self._marks) == 1 else ""
+
+    def _is_grouped(self) -> bool:
+        """Whether no number shows that a point stands before decimals."""
+        return self.thousands_points and all(is_grouped(cell) or cell in MISSING for cell in self._codes)
 
     def _become_numeric(self) -> None:
         value, _ = self._read(self._codes)

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain, islice
 
 from amiss.readers.cell_rows import Rows, read_rows
-from amiss.readers.fast_delimited import read_fast
+from amiss.readers.fast_delimited import POINTED, read_fast
 from amiss.readers.format import Format
 from amiss.readers.header import likeliest_delimiter, told_delimiter
 from amiss.readers.layout import NumberedRow, named_rows, notes_on
@@ -33,9 +33,10 @@ def read_with_care(source: Source, selection: Selection, delimiter: str | None =
     """The same, cell by cell; what is wrong with the file is said with its line."""
     delimiter, in_quotes, numbered = _rows(source, delimiter)
     line, names, below, labels, n_above = named_rows(source, numbered, in_quotes)
-    rows = Rows(names, below, line, decimal_comma=delimiter == ";", index=labels)
+    comma, points = delimiter == ";", delimiter in POINTED
+    rows = Rows(names, below, line, decimal_comma=comma, thousands_points=points, index=labels)
     notes = notes_on(n_above, labels, f"line {line}")
-    return replace(read_rows(source, selection, rows), notes=notes, decimal_comma=delimiter == ";")
+    return replace(read_rows(source, selection, rows), notes=notes, decimal_comma=comma)
 
 
 CSV = Format("csv", (".csv", ".txt"), "cells separated by commas, semicolons, tabs or bars", read_delimited)

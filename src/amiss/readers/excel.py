@@ -56,7 +56,7 @@ class _Sheet:
     def of(cls, name: str, source: Source, cells: list[list[Any]]) -> _Sheet:
         source = replace(source, unit="sheet row")
         line, names, below, labels, n_above = named_rows(source, _rows_of_texts(cells))
-        rows = Rows(names, below, line, index=labels)
+        rows = Rows(names, below, line, typed=True, index=labels)
         return cls(name, source, names, rows, notes_on(n_above, labels, f"row {line}"))
 
     def part(self, selection: Selection) -> Part:

@@ -24,6 +24,7 @@ from amiss.arrays import Floats, Rows
 from amiss.data.table import Table
 from amiss.errors import DataError
 from amiss.readers.cells import MISSING, is_number
+from amiss.readers.columns.numbers import is_grouped
 from amiss.readers.header import check_header, likeliest_delimiter
 from amiss.readers.part import Part
 from amiss.readers.select import Roles, Selection
@@ -33,6 +34,7 @@ from amiss.threads import in_order
 WORTH_IT = 1 << 20  # bytes of a file; importing pyarrow takes longer than reading less
 BLOCK = 4 << 20  # bytes that are read at a time
 LONGEST_CELL = 100_000  # bytes of a line: the csv module refuses cells that are not much longer
+POINTED = ";\t"  # in such files, a point may stand between thousands
 MARK = b"\xef\xbb\xbf"
 
 
@@ -129,6 +131,7 @@ class _Columns:
     delimiter: str
     categorical: set[str]
     types: dict[str, Any] = field(default_factory=dict)
+    short: list[str] = field(default_factory=list)
     numbers: GrowingRows = field(default_factory=lambda: GrowingRows())
     words: dict[str, dict[str, int]] = field(default_factory=dict)
     aside: dict[int, list[str]] = field(default_factory=dict)
@@ -182,7 +185,10 @@ class _Columns:
         """Numbers where pyarrow sees numbers or nothing, else texts."""
         import pyarrow as pa
 
-        seen = self._parsed(block[: block.find(b"\n", min(len(block) - 1, WORTH_IT)) + 1], None)
+        block = block[: block.find(b"\n", min(len(block) - 1, WORTH_IT)) + 1]
+        seen = self._parsed(block, None)
+        if self.delimiter in POINTED:
+            self.short = self._short(block, seen.schema)
         types = {}
         for position, name in enumerate(self.header):
             kind = seen.column(position).type
@@ -190,6 +196,21 @@ class _Columns:
             is_number_here = is_numeric and position in self.roles.kept and name not in self.categorical
             types[str(position)] = pa.float64() if is_number_here else pa.string()
         return types
+
+    def _short(self, block: bytes, schema: Any) -> list[str]:
+        """Columns of numbers of up to three digits, among which 1.345 may be a whole number."""
+        import pyarrow as pa
+
+        numeric = [each.name for each in schema if not pa.types.is_string(each.type)]
+        written = self._parsed(block, {each.name: pa.string() for each in schema})
+        cells = {name: set(written.column(name).unique().to_pylist()) - MISSING - {None} for name in numeric}
+        return [name for name in numeric if all(map(is_grouped, cells[name]))]
+
+    def _refuse_points(self) -> None:
+        """Leave the file to our own reader if points may stand between thousands."""
+        for place, position in enumerate(self.roles.kept):
+            if str(position) in self.short and (self.numbers.rows[:, place] % 1 > 0).any():
+                raise _GiveUp
 
     def _codes(self, name: str, column: Any) -> Floats:
         """Numbers of the distinct texts of a column, with blanks around them removed."""
@@ -200,6 +221,7 @@ class _Columns:
 
     def part(self, source: Source) -> Part:
         """All rows."""
+        self._refuse_points()
         values = self.numbers.rows
         levels: dict[int, tuple[str, ...]] = {}
         for place, position in enumerate(self.roles.kept):

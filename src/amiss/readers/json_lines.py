@@ -13,7 +13,7 @@ from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
 from amiss.readers.source import Source
-from amiss.readers.typed_cells import NotACell, as_text, texts_in
+from amiss.readers.typed_cells import NotACell, TypedNumber, as_text, texts_in
 
 MARK = "\ufeff"
 
@@ -54,7 +54,11 @@ def _parsed(source: Source, text: str, line: int | None = None) -> Any:
     """Numbers stay as they are written, so that none is too long or rounded."""
     try:
         return json.loads(
-            text, parse_int=str, parse_float=str, parse_constant=_constant, object_pairs_hook=_object
+            text,
+            parse_int=TypedNumber,
+            parse_float=TypedNumber,
+            parse_constant=_constant,
+            object_pairs_hook=_object,
         )
     except json.JSONDecodeError as error:
         advice = "; if the file holds an array of objects, name it .json" * (line == 1 and text.startswith("["))

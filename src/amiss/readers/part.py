@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +28,8 @@ class Part:
     If it ``may_omit_columns`` (svmlight), a column that it does not mention is zero in all of its rows. If its
     ``ids_found``, nobody asked for them. ``notes`` say how the file was read, where that needs saying. ``texts``
     says what its categories are before anybody looks at them, and ``decimal_comma`` that numbers have one.
+    With ``thousands_points``, a point may stand between thousands; ``decimals`` are the marks that columns of
+    numbers show. ``typed_numbers`` are the texts of cells that are numbers in the file, by column.
     """
 
     source: Source
@@ -40,6 +42,9 @@ class Part:
     notes: tuple[str, ...] = ()
     texts: Texts = "cells"
     decimal_comma: bool = False
+    thousands_points: bool = False
+    decimals: frozenset[str] = frozenset()
+    typed_numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -87,7 +92,18 @@ def concatenated(parts: Sequence[Part], like: tuple[Sequence[str], Sequence[str]
     pictures = None
     if all(part.pictures is not None for part in parts):
         pictures = [picture for part in parts if part.pictures is not None for picture in part.pictures]
-    return replace(parts[0], table=table, ids=_joined_ids(parts), pictures=pictures, notes=_joined_notes(parts))
+    return replace(
+        parts[0],
+        table=table,
+        ids=_joined_ids(parts),
+        pictures=pictures,
+        notes=_joined_notes(parts),
+        thousands_points=any(part.thousands_points for part in parts),
+        decimals=frozenset().union(*(part.decimals for part in parts)),
+        typed_numbers={
+            name: frozenset().union(*(part.typed_numbers.get(name, ()) for part in parts)) for name in names
+        },
+    )
 
 
 def _joined_notes(parts: Sequence[Part]) -> tuple[str, ...]:

@@ -17,7 +17,8 @@ from amiss.readers.columns.settling import (
     texts_of,
     without_missing,
 )
-from amiss.readers.columns.telling import Told, tell
+from amiss.readers.columns.telling import tell
+from amiss.readers.columns.texts import Told
 from amiss.readers.format import Format
 from amiss.readers.part import Part
 from amiss.readers.select import Selection
@@ -90,4 +91,7 @@ def request_of(part: Part, request: Request) -> Request:
         typed=part.texts != "cells",
         declared=part.texts == "levels",
         decimal_comma=part.decimal_comma,
+        thousands_points=part.thousands_points,
+        decimals=part.decimals,
+        typed_numbers=part.typed_numbers,
     )

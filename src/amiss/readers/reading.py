@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from amiss.data.alike_levels import alike_notes
 from amiss.data.dataset import Dataset
 from amiss.data.output_kinds import Asked as AskedKinds
 from amiss.data.output_kinds import OutputColumn, checked_kinds
@@ -117,7 +118,7 @@ def read(
         columns={name: spec.to_dict() for name, spec in settled.specs().items()},
         id_column=asked.id,
         left_out=(*asked.drop, *settled.identifiers),
-        notes=(*data.notes, *settled.notes(len(data))),
+        notes=(*data.notes, *settled.notes(len(data)), *(() if known else alike_notes(checked))),
     )
     if embedding is not None:
         data = with_embedding(data, embedding)

@@ -20,11 +20,15 @@ class NotACell(ValueError):
     """A value that no cell of a table can hold; the text says what it is."""
 
 
+class TypedNumber(str):
+    """The text of a cell that the file itself holds as a number: its point stands before decimals."""
+
+
 def texts_in(source: Source) -> Any:
     """What turns a column of cells into texts, and refuses what it cannot turn into one by row and column."""
 
     def texts(cells: Sequence[Any], name: str, numbers: Sequence[int]) -> Sequence[str]:
-        if {*map(type, cells)} <= {str} and "".join(cells).isascii():
+        if {*map(type, cells)} <= {str, TypedNumber} and "".join(cells).isascii():
             return cells
         found = []
         for cell, number in zip(cells, numbers, strict=True):
@@ -52,9 +56,9 @@ def as_text(cell: Any) -> str:
     if isinstance(cell, bool):
         return "1" if cell else "0"
     if isinstance(cell, float):
-        return str(int(cell)) if abs(cell) <= EXACT and cell.is_integer() else repr(cell)
+        return TypedNumber(int(cell) if abs(cell) <= EXACT and cell.is_integer() else repr(cell))
     if isinstance(cell, int | Decimal):
-        return _digits(cell)
+        return TypedNumber(_digits(cell))
     if isinstance(cell, date | time):  # and datetime, which is a date
         return cell.isoformat()
     if isinstance(cell, timedelta):

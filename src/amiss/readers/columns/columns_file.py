@@ -40,8 +40,14 @@ def read_columns(said: str | Path | Mapping[str, Any] | None) -> dict[str, Colum
     return {name: ColumnSpec.of(name, each, str(path)) for name, each in found.items()}
 
 
-def toml_text(columns: Mapping[str, ColumnSpec], comments: Mapping[str, str] | None = None) -> str:
+def toml_text(
+    columns: Mapping[str, ColumnSpec],
+    comments: Mapping[str, str] | None = None,
+    suggested: Mapping[str, ColumnSpec] | None = None,
+) -> str:
     """The same as TOML, one table per column, with a comment above a table where there is one.
+
+    What is ``suggested`` stands below a table as a comment.
 
     >>> print(toml_text({"body weight": ColumnSpec(role="input", kind="number", unit="kg")}))
     ["body weight"]
@@ -56,6 +62,8 @@ def toml_text(columns: Mapping[str, ColumnSpec], comments: Mapping[str, str] | N
         lines = [f"# {_one_line(comment)}"] if comment else []
         lines.append(f"[{_string(name)}]")
         lines += [f"{key} = {_value(value)}" for key, value in spec.to_dict().items()]
+        more = (suggested or {}).get(name, ColumnSpec())
+        lines += [f"# {key} = {_value(value)}" for key, value in more.to_dict().items()]
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 

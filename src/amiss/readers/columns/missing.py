@@ -10,6 +10,12 @@ _MARKER = re.compile(
     r"\.[a-z_]?|-{1,3}|—|–|n\.\s?a\.?|missing", re.IGNORECASE
 )  # SAS and Stata write . and .a to .z
 
+_NO_ANSWERS = """
+? k.a ka n.b nb n/a na n.a n.d nd n/d keineangabe unbekannt nichtbekannt unklar fehlt unknown notknown unk inconnu
+desconocido sconosciuto onbekend okänd
+"""
+NO_ANSWERS = frozenset(_NO_ANSWERS.split())
+
 
 def is_marker(text: str) -> bool:
     """
@@ -17,6 +23,15 @@ def is_marker(text: str) -> bool:
     [True, True, True, True, True, False]
     """
     return _MARKER.fullmatch(text) is not None
+
+
+def is_no_answer(text: str) -> bool:
+    """Whether a text among yes and no says that nobody knows.
+
+    >>> [is_no_answer(text) for text in ("k.A.", "n. b.", "Unbekannt", "n/a", "-", "nien")]
+    [True, True, True, True, True, False]
+    """
+    return is_marker(text) or "".join(text.casefold().split()).rstrip(".") in NO_ANSWERS
 
 
 def is_missing(text: str) -> bool:

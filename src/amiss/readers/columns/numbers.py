@@ -53,6 +53,7 @@ _PARTS = re.compile(
 )
 MARKS = (".", ""), (",", ""), (".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")
 THREE_DIGITS = re.compile(r"[+\-−]?\d{1,3}")
+ONE_GROUP = re.compile(r"[+\-−]?[1-9]\d{0,2}\.\d{3}")
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,15 @@ class NumberFormat:
         return replace(_chosen([*shapes.values()], marks, usual_decimal), unit=unit, bare=bare)
 
 
+def is_grouped(text: str) -> bool:
+    """Whether the point of a number may stand between thousands; a number without one shows no decimals.
+
+    >>> [is_grouped(text) for text in ("1.345", "282", "0.345", "12.34", "1345")]
+    [True, True, False, False, False]
+    """
+    return (ONE_GROUP if "." in text else THREE_DIGITS).fullmatch(text) is not None
+
+
 def _value(parts: _Parts, decimal: str, thousands: str) -> float | None:
     if _grammar(decimal, thousands).fullmatch(parts.digits) is None:
         return None
@@ -265,17 +275,21 @@ def _chosen(parts: Sequence[_Parts], marks: Sequence[tuple[str, str]], usual_dec
         elif short and not all("." in each or each.isdecimal() for each in digits):
             marks = [each for each in marks if each[1]]
         else:
-            mark = "," if any("," in each for each in digits) else "."
-            raise Contradiction(
-                "decimals or thousands",
-                "every number is such as 1,234 or 1.234, where the mark may stand for decimals or for thousands; "
-                f'say which (decimal = "{mark}" or thousands = "{mark}" in columns.toml)',
-            )
+            raise two_ways("," if any("," in each for each in digits) else ".")
     decimal, thousands = next((each for each in marks if each[0] == (usual_decimal or ".")), marks[0])
     shown = [each for each in (",", ".") if any(each in number for number in digits)]
     if thousands and not any(_has(thousands, number) for number in digits):
         thousands = ""
     return NumberFormat(decimal if decimal in shown or thousands in (",", ".") else "", thousands)
+
+
+def two_ways(mark: str) -> Contradiction:
+    """A column whose numbers may have decimals or thousands."""
+    return Contradiction(
+        "decimals or thousands",
+        "every number is such as 1,234 or 1.234, so the column can be read in two ways: the mark may stand for "
+        f'decimals or for thousands; say which (decimal = "{mark}" or thousands = "{mark}" in columns.toml)',
+    )
 
 
 def _has(thousands: str, digits: str) -> bool:

@@ -13,17 +13,21 @@ import numpy as np
 from scipy import sparse
 
 from amiss.arrays import Floats
-from amiss.data.output_kinds import Asked
+from amiss.data.output_kinds import COUNT, NUMBER, Asked
 from amiss.data.table import Table
 from amiss.errors import DataError, quoted
 from amiss.readers.columns.dates import part_of
+from amiss.readers.columns.mistakes import number_expected
 from amiss.readers.columns.spec import ColumnSpec
-from amiss.readers.columns.telling import Texts, Told, Trouble, is_free_text, read_as, tell
+from amiss.readers.columns.telling import is_free_text, read_as, tell
+from amiss.readers.columns.texts import Texts, Told, Trouble
 from amiss.readers.columns.words import Vocabulary
 from amiss.readers.columns.yes_no import YesNo, same
 from amiss.wording import count, first_few, printable
 
 FREE_TEXT = "free text"
+A_DATE = "a date is no output; enter the number of days as a number of your own, or leave the column out (--drop)"
+AMOUNTS = COUNT.name, NUMBER.name
 
 Column = tuple[str, Floats, tuple[str, ...] | None]
 """Name and cells of a column, and the levels if it is a category."""
@@ -51,10 +55,24 @@ class Request:
     declared: bool = False
     learned: bool = False
     decimal_comma: bool = False
+    thousands_points: bool = False
+    decimals: frozenset[str] = frozenset()
+    typed_numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def is_amount(self, name: str) -> bool:
+        """Whether the user says that an output is a number."""
+        return name in self.outputs and self.kinds.get(name) in AMOUNTS
+
+    @property
+    def may_be_grouped(self) -> bool:
+        """Whether a point may stand between thousands; a fit has told where it does."""
+        return self.thousands_points and not self.learned
 
     def spec(self, name: str) -> ColumnSpec:
         """What is said of a column; of an output without a word of its own, how all outputs are coded."""
         said = self.specs.get(name, ColumnSpec())
+        if self.is_amount(name) and not said.says_form:
+            return replace(said, kind="number")
         if name in self.outputs and (self.true or self.false) and said == ColumnSpec(role=said.role):
             return replace(said, true=self.true, false=self.false, kind="yes_no")
         return replace(said, role="text") if self.is_text(name) else said
@@ -106,15 +124,15 @@ def settled(table: Table, request: Request) -> Settled:
     found = Settled(missing={name: spec.missing for name, spec in request.specs.items() if spec.missing})
     if sparse.issparse(table.values):
         return found
-    usual = "," if request.decimal_comma else ""
+    usual = Usual("," if request.decimal_comma else "", request.decimals if request.may_be_grouped else None)
     again = []
     for place, name in enumerate(table.names):
         _settle(found, table, place, name, request, usual)
-        if name in found.trouble and not usual:
+        if name in found.trouble and (not usual.decimal or request.may_be_grouped):
             again.append((place, name))
     if again:  # how other columns write decimals may decide what these leave open
-        usual = _usual_decimal(found, table)
-        for place, name in again if usual else ():
+        usual = _usual_of_others(found, table, request)
+        for place, name in again if usual.decimal else ():
             before = found.trouble.pop(name)
             _settle(found, table, place, name, request, usual)
             if name in found.trouble:
@@ -122,23 +140,33 @@ def settled(table: Table, request: Request) -> Settled:
     return found
 
 
-def _usual_decimal(found: Settled, table: Table) -> str:
-    seen = {told.spec.decimal for told in found.told.values()} - {""}
-    for place in range(len(table.names)) if not seen else ():
-        cells = table.column(place)
-        if place not in table.levels and (cells[~np.isnan(cells)] % 1).any():
-            return "."
-    return seen.pop() if len(seen) == 1 else ""
+@dataclass(frozen=True)
+class Usual:
+    """The mark before decimals that is usual in a file, and those that its columns show (None: no matter)."""
+
+    decimal: str
+    shown: frozenset[str] | None
 
 
-def _settle(found: Settled, table: Table, place: int, name: str, request: Request, usual: str) -> None:
+def _usual_of_others(found: Settled, table: Table, request: Request) -> Usual:
+    told = {told.spec.decimal for told in found.told.values()} - {""}
+    plain = not request.decimal_comma and any(
+        place not in table.levels and (table.column(place) % 1 > 0).any() for place in range(len(table.names))
+    )
+    shown = request.decimals | told | ({"."} if plain else set())
+    seen = told or shown
+    usual = "," if request.decimal_comma else next(iter(seen)) if len(seen) == 1 else ""
+    return Usual(usual, shown if request.may_be_grouped else None)
+
+
+def _settle(found: Settled, table: Table, place: int, name: str, request: Request, usual: Usual) -> None:
     spec, output = request.spec(name), name in request.outputs
     if place not in table.levels:
         values = _as_said(spec, table.column(place))
         if values is not None:
             found.told[name] = Told(values, spec)
         return
-    texts = texts_of(table, place)
+    texts = replace(texts_of(table, place), numbers=request.typed_numbers.get(name, frozenset()))
     if spec.role == "text" or spec.kind == "text":
         known = Vocabulary(spec.words) if spec.words is not None else None
         found.words[name] = known or Vocabulary.told(texts.words, texts.counts.tolist())
@@ -149,12 +177,16 @@ def _settle(found: Settled, table: Table, place: int, name: str, request: Reques
     if chosen is not None and (not isinstance(chosen, str) or chosen == "class"):
         return
     told = _read_as_said(spec, texts, usual) if spec.says_form else None
-    if told is None or (isinstance(told, Trouble) and name not in request.specs):  # outputs may be coded otherwise
+    amount = request.is_amount(name) and not request.specs.get(name, ColumnSpec()).says_form
+    if told is None or (isinstance(told, Trouble) and (amount or name not in request.specs)):
         if request.declared:
             return
-        told = tell(texts, output=output, typed=request.typed, usual_decimal=usual)
+        said = number_expected(told, texts, request.kinds[name]) if amount and isinstance(told, Trouble) else None
+        told = tell(texts, output=output, typed=request.typed, usual=usual.decimal, shown=usual.shown) or said
         if request.learned and not (isinstance(told, Told) and not told.spec.needs_texts):
             return  # the fit had no such column; it says so itself
+    if isinstance(told, Told) and told.spec.kind == "date" and output and not request.learned:
+        told = Trouble("dates", A_DATE)
     if isinstance(told, Trouble):
         found.trouble[name] = told
     elif told is not None:
@@ -163,8 +195,8 @@ def _settle(found: Settled, table: Table, place: int, name: str, request: Reques
         _name_or_prose(found, name, texts)
 
 
-def _read_as_said(spec: ColumnSpec, texts: Texts, usual: str) -> Told | Trouble:
-    told = read_as(spec, texts, usual)
+def _read_as_said(spec: ColumnSpec, texts: Texts, usual: Usual) -> Told | Trouble:
+    told = read_as(spec, texts, usual.decimal, usual.shown)
     if isinstance(told, Trouble) or spec.parts is None:
         return told
     return replace(told, spec=replace(told.spec, parts=spec.parts))
@@ -217,18 +249,22 @@ def without_missing(table: Table, request: Request) -> Table:
     return table
 
 
+def place_of(trouble: Trouble, table: Table, place: int) -> str:
+    """Where the first text stands that is to blame; empty if none is."""
+    if trouble.words is None:
+        return ""
+    bad = {word for word, is_bad in zip(texts_of(table, place).words, trouble.words, strict=True) if is_bad}
+    codes = [code for code, level in enumerate(table.levels[place]) if level in bad]
+    return table.where(int(np.argmax(np.isin(table.column(place), codes))))
+
+
 def refuse_trouble(found: Settled, table: Table, file: str) -> None:
     """One line on every column that needs a decision; where there is one only, with its place."""
     if not found.trouble:
         return
     if len(found.trouble) == 1:
         [(name, trouble)] = found.trouble.items()
-        place = table.names.index(name)
-        where = table.files.removesuffix(": ")
-        if trouble.words is not None:
-            levels = np.array(texts_of(table, place).words)[trouble.words]
-            bad = [code for code, level in enumerate(table.levels[place]) if level in set(levels.tolist())]
-            where = table.where(int(np.argmax(np.isin(table.column(place), bad))))
+        where = place_of(trouble, table, table.names.index(name)) or table.files.removesuffix(": ")
         raise DataError(f"{where}, column {quoted(name)}: {trouble.problem}")
     each = [f'"{printable(name)}" ({trouble.short})' for name, trouble in found.trouble.items()]
     raise DataError(

@@ -2,79 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from amiss.arrays import Floats, Mask, Rows
-from amiss.readers.cells import FEW_NUMBERS, MOSTLY, STRAY, number_of
+from amiss.readers.cells import number_of
 from amiss.readers.columns.contradiction import Contradiction
 from amiss.readers.columns.dates import DateFormat, spans
 from amiss.readers.columns.durations import DurationFormat
-from amiss.readers.columns.missing import is_marker, is_missing
-from amiss.readers.columns.numbers import NumberFormat
+from amiss.readers.columns.missing import is_marker, is_missing, is_no_answer
+from amiss.readers.columns.mistakes import dates_and_texts, nearly_yes_no, stray, stray_among_numbers
+from amiss.readers.columns.numbers import NumberFormat, is_grouped, two_ways
 from amiss.readers.columns.spec import ColumnSpec
+from amiss.readers.columns.texts import Texts, Told, Trouble
 from amiss.readers.columns.words import is_prose
 from amiss.readers.columns.yes_no import YesNo, same
 
-SAMPLE = 200  # texts that are looked at first, where all would take long
-MANY_LEVELS = 20  # an identifier or a free text has more different texts than this
-CORRECT = "correct the cell, leave it empty, or read the column as categories (--categorical)"
+FEWEST_GROUPED = 5  # cells such as 1.345 in a column, below which the point is taken as that of decimals
+Decimals = Set[str] | None
+"""The marks that the decimals of other columns have; None if a point stands before decimals in any case."""
 NOUNS = {"date": "date", "duration": "duration", "percentage": "percentage"}
-
-
-@dataclass(frozen=True)
-class Texts:
-    """The different texts of a column, in how many rows each stands, and how many cells are empty."""
-
-    words: Sequence[str]
-    counts: Rows
-    n_blank: int = 0
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.counts.sum()) + self.n_blank
-
-    @property
-    def some_blank(self) -> bool:
-        return self.n_blank > 0 or "" in self.words
-
-    @property
-    def look_like_names(self) -> bool:
-        """Whether nearly all texts are different."""
-        n_words = int(np.count_nonzero(self.counts))
-        return n_words > MANY_LEVELS and 2 * n_words > self.n_rows
-
-
-@dataclass(frozen=True)
-class Told:
-    """How a column is read: the value of each of its texts, how to read such a column again, and that in words."""
-
-    values: Floats
-    spec: ColumnSpec
-    what: str = ""
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """Why a column cannot be read: in a few words, in a sentence, and which of its texts are to blame, if any."""
-
-    short: str
-    problem: str
-    words: Mask | None = None
 
 
 class Reader(Protocol):
     def read(self, texts: Sequence[str]) -> list[float | None]: ...
 
 
-def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") -> Told | Trouble | None:
+@dataclass(frozen=True)
+class _TypedToo:
+    """Numbers that a column writes in its own form, beside those that the file holds as numbers."""
+
+    written: NumberFormat
+    numbers: Set[str]
+
+    def read(self, texts: Sequence[str]) -> list[float | None]:
+        found = self.written.read(texts)
+        pairs = zip(texts, found, strict=True)
+        return [number_of(text) if text in self.numbers else value for text, value in pairs]
+
+
+def tell(
+    texts: Texts, *, output: bool, typed: bool, usual: str = "", shown: Decimals = None
+) -> Told | Trouble | None:
     """What a column is by its texts; None if they are categories, as far as anybody can see.
 
-    ``typed`` says that a format with numbers of its own has kept them as texts.
+    ``typed`` says that a format with numbers of its own has kept them as texts, ``shown`` that a point
+    may stand between thousands.
     """
+    grouped = _grouped_numbers(texts, shown)
+    if grouped is not None:
+        return grouped
     plain = _plain_numbers(texts)
     if plain is not None:
         return None if typed and not plain.what else plain
@@ -82,9 +61,9 @@ def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") ->
     if not present:
         return None
     try:
-        reader = _told(present, usual_decimal)
+        reader = _told(present, usual)
     except Contradiction as found:
-        among_numbers = _stray_among_numbers(texts)  # one cell of 7y in a column of ages is a slip, and no unit
+        among_numbers = stray_among_numbers(texts)  # one cell of 7y in a column of ages is a slip, and no unit
         if among_numbers is None:
             return _trouble(found, texts)
         return None if output else among_numbers
@@ -92,22 +71,51 @@ def tell(texts: Texts, *, output: bool, typed: bool, usual_decimal: str = "") ->
         reader = YesNo.told(present, some_blank=texts.some_blank)
     if reader is not None:
         return _read(reader, texts.words, spec_of(reader))
-    return None if output or typed else _stray(texts, usual_decimal)
+    if output:
+        nearly = nearly_yes_no(texts)
+        return _read(nearly, texts.words, spec_of(nearly)) if isinstance(nearly, YesNo) else nearly
+    return (None if typed else stray(texts, usual)) or dates_and_texts(texts)
 
 
-def read_as(spec: ColumnSpec, texts: Texts, usual_decimal: str = "") -> Told | Trouble:
+def read_as(spec: ColumnSpec, texts: Texts, usual: str = "", shown: Decimals = None) -> Told | Trouble:
     """The column as ``spec`` says; a text that does not fit is trouble."""
+    if spec.kind == "number" and not (spec.unit or spec.decimal or spec.thousands):
+        grouped = _grouped_numbers(texts, shown)
+        if isinstance(grouped, Told):
+            return replace(grouped, spec=replace(grouped.spec, missing=spec.missing))
+        if grouped is not None:
+            return grouped
     present = [word for word in texts.words if not is_missing(word)]
+    written = [word for word in present if word not in texts.numbers]
     try:
-        reader = _said(spec, present, texts, usual_decimal)
+        reader = _said(spec, written or present, texts, usual)
     except Contradiction as found:
         return _trouble(found, texts)
-    return _read(reader, texts.words, replace(spec_of(reader), missing=spec.missing))
+    kept = replace(spec_of(reader), missing=spec.missing)
+    if isinstance(reader, NumberFormat) and texts.numbers and (reader.bare or not reader.unit):
+        return _read(_TypedToo(reader, texts.numbers), texts.words, kept)
+    return _read(reader, texts.words, kept)
 
 
 def _trouble(found: Contradiction, texts: Texts) -> Trouble:
     words = np.isin(texts.words, found.texts) if found.texts else None
     return Trouble(found.short, found.problem, words)
+
+
+def _grouped_numbers(texts: Texts, shown: Decimals) -> Told | Trouble | None:
+    """Numbers such as 1.345 in a file where the point may stand between thousands; other columns decide."""
+    if shown is None or not any("." in word for word in texts.words):
+        return None
+    numbers = np.array([not is_missing(word) for word in texts.words])
+    present = [word for word in texts.words if not is_missing(word)]
+    points = np.array(["." in word for word in texts.words]) & numbers
+    if not points.any() or not all(map(is_grouped, present)):
+        return None
+    if shown == {","}:
+        return _read(NumberFormat(",", "."), texts.words, ColumnSpec(kind="number", decimal=",", thousands="."))
+    if shown == {"."} or texts.counts[points].sum() < FEWEST_GROUPED:
+        return None
+    return _trouble(two_ways("."), texts)
 
 
 def _plain_numbers(texts: Texts) -> Told | None:
@@ -119,9 +127,9 @@ def _plain_numbers(texts: Texts) -> Told | None:
     return Told(np.array(values, dtype=float), spec, _what(spec, texts.words))
 
 
-def _told(words: Sequence[str], usual_decimal: str) -> Reader | None:
+def _told(words: Sequence[str], usual: str) -> Reader | None:
     trouble = None
-    for tell_kind in (lambda: NumberFormat.told(words, usual_decimal), lambda: DateFormat.told(words)):
+    for tell_kind in (lambda: NumberFormat.told(words, usual), lambda: DateFormat.told(words)):
         try:
             found: Reader | None = tell_kind()
         except Contradiction as contradiction:
@@ -139,7 +147,7 @@ def _told(words: Sequence[str], usual_decimal: str) -> Reader | None:
     return found
 
 
-def _said(spec: ColumnSpec, words: Sequence[str], texts: Texts, usual_decimal: str) -> Reader:
+def _said(spec: ColumnSpec, words: Sequence[str], texts: Texts, usual: str) -> Reader:
     """How to read a column of a kind that was said; what was not said of it is told from its texts."""
     if spec.kind == "date":
         return DateFormat(spec.format) if spec.format else DateFormat.told(words) or DateFormat()
@@ -153,7 +161,7 @@ def _said(spec: ColumnSpec, words: Sequence[str], texts: Texts, usual_decimal: s
         return YesNo.told(words, some_blank=texts.some_blank) or YesNo(("yes",), ("no",))
     unit = "%" if spec.kind == "percentage" and not spec.unit else spec.unit
     if not (spec.decimal or spec.thousands):
-        told = NumberFormat.told(words, usual_decimal, unit if unit or not spec.bare else None)
+        told = NumberFormat.told(words, usual, unit if unit or not spec.bare else None)
         return (
             NumberFormat("", "", unit, spec.bare) if told is None else replace(told, bare=spec.bare and bool(unit))
         )
@@ -170,7 +178,7 @@ def _marks(spec: ColumnSpec, words: Sequence[str], unit: str) -> tuple[str, str]
 
 def _read(reader: Reader, words: Sequence[str], spec: ColumnSpec) -> Told | Trouble:
     """The value of each text, or which of them have none."""
-    is_gone = [is_missing(word) for word in words]
+    is_gone = [is_missing(word) or (spec.kind == "yes_no" and is_no_answer(word)) for word in words]
     found = iter(reader.read([word for word, missing in zip(words, is_gone, strict=True) if not missing]))
     blank = 0.0 if spec.blank_is_no else np.nan
     values = [
@@ -194,11 +202,15 @@ def _read(reader: Reader, words: Sequence[str], spec: ColumnSpec) -> Told | Trou
 
 def _what(spec: ColumnSpec, words: Sequence[str]) -> str:
     """How a column was read, and which marks of missing cells it has."""
-    form, marks = described(spec), [word for word in words if is_marker(word)]
+    form, marks = described(spec), [word for word in words if _marks_missing(word, spec)]
     if not marks:
         return form
     shown = ", ".join(f'"{mark}"' for mark in marks[:3]) + (" …" if len(marks) > 3 else "")
     return f"{form}, {shown} missing" if form else f"{shown} {'is' if len(marks) == 1 else 'are'} missing"
+
+
+def _marks_missing(word: str, spec: ColumnSpec) -> bool:
+    return is_marker(word) or (spec.kind == "yes_no" and is_no_answer(word))
 
 
 def spec_of(reader: Reader) -> ColumnSpec:
@@ -232,48 +244,6 @@ def described(spec: ColumnSpec) -> str:
         return "yes or no"
     words = {"date": "dates", "duration": "durations in seconds"}[spec.kind]
     return f"{words}{f' as {spec.format}' if spec.format and spec.kind == 'date' else ''}"
-
-
-def _stray_among_numbers(texts: Texts) -> Trouble | None:
-    """A few texts among many plain numbers are most likely mistakes."""
-    numbers = np.array([number_of(word) is not None for word in texts.words])
-    n_numbers, n_texts = int(texts.counts[numbers].sum()), int(texts.counts[~numbers].sum())
-    many = n_numbers > n_texts and np.count_nonzero(numbers) > FEW_NUMBERS
-    if many or (n_numbers and n_numbers >= MOSTLY * (n_numbers + n_texts)):
-        return Trouble("numbers and texts", STRAY, ~numbers)
-    return None
-
-
-def _stray(texts: Texts, usual_decimal: str) -> Trouble | None:
-    """The same, among dates, durations and numbers that are written otherwise, too."""
-    among_numbers = _stray_among_numbers(texts)
-    if among_numbers is not None:
-        return among_numbers
-    for kind, reader in (("date", DateFormat), ("duration", DurationFormat), ("number", NumberFormat)):
-        some = texts.words[:: len(texts.words) // SAMPLE + 1]
-        if sum(_alone(reader, word) for word in some) < len(some) / 2:
-            continue
-        fitting = np.array([is_marker(word) or _alone(reader, word) for word in texts.words])
-        present = [word for word, fits in zip(texts.words, fitting, strict=True) if fits and not is_marker(word)]
-        if len(present) <= FEW_NUMBERS or texts.counts[fitting].sum() < MOSTLY * texts.counts.sum():
-            continue
-        try:
-            told = reader.told(present, usual_decimal) if reader is NumberFormat else reader.told(present)
-        except Contradiction:
-            continue
-        if told is not None:
-            problem = f"this is not a {kind}, but most of the column is; {CORRECT}"
-            return Trouble(f"{kind}s and texts", problem, ~fitting)
-    return None
-
-
-def _alone(reader: type[DateFormat] | type[DurationFormat] | type[NumberFormat], word: str) -> bool:
-    if reader is NumberFormat:
-        return NumberFormat.may_be(word)
-    try:
-        return reader.told([word]) is not None
-    except Contradiction:
-        return True
 
 
 def is_free_text(texts: Texts) -> bool:
