@@ -117,3 +117,7 @@ def _refusing(source: Source) -> Iterator[None]:
         source.refuse(DAMAGED)
     except (sqlite3.Error, UnicodeDecodeError, ValueError, OverflowError):
         source.refuse(DAMAGED)
+    except MemoryError:
+        if not source.is_plain or Path(source.path).stat().st_size > LONGEST_LINE:
+            raise
+        source.refuse(DAMAGED)  # a small file that asks for more memory than there is
