@@ -21,3 +21,11 @@ def test_rows_are_sorted_in_place(n_columns):
     np.testing.assert_array_equal(sort_rows(table, rows, 2).values, expected)
     np.testing.assert_array_equal(whole[:, :n_columns], expected)
     np.testing.assert_array_equal(whole[:, n_columns:], beside)
+
+
+def test_memory_of_others_is_left_as_it_is():
+    content = np.arange(12.0).tobytes()
+    table = as_inputs(replace(as_table(np.zeros((4, 3))), values=np.frombuffer(content).reshape(4, 3)))
+    rows = np.array([2, 0, 3, 1])
+    np.testing.assert_array_equal(sort_rows(table, rows, 1).values, np.arange(12.0).reshape(4, 3)[rows])
+    assert content == np.arange(12.0).tobytes()

@@ -220,9 +220,15 @@ def copied_rows(table: Table, rows: Rows) -> Table:
 
 
 def sort_rows(table: Table, rows: Rows, n_jobs: int | None) -> Table:
-    """All rows in another order, in the memory that holds them now: the table itself is lost."""
+    """All rows in another order, in the memory that holds them now: the table itself is lost.
+
+    Memory that is not ours, such as a buffer of pyarrow's, is left as it is, and the rows are copied.
+    """
     values = table.values.view()
-    values.flags.writeable = True
+    try:
+        values.flags.writeable = True
+    except ValueError:
+        return copied_rows(table, rows)
 
     def work(first: int) -> None:
         some = values[:, first : first + COLUMNS_SORTED]
