@@ -13,7 +13,7 @@
 | outputs | `amiss find --parents none` on more and more outputs |
 | stages | where the time of `amiss find` goes |
 | reading | `amiss.read` with pyarrow.csv and pandas.read_csv |
-| commands | fit, score, find --fdr, find --report and evaluate with find; one row, and what of it is imports |
+| commands | fit, score, find --fdr and find --report with find; one row, and what of it is imports |
 | datasets | `amiss find` on the eight datasets, with an older version beside it, and how alike the lists are |
 
 Every run is a process of its own; sides take turns, and the best of ``--repeats`` counts. The machine should have
